@@ -1,0 +1,292 @@
+"""The messages between the relay and its workers: the worker API's bodies, and nothing else.
+
+Workers import this module and no other part of the relay, so it must stay free of the database, the queue and the
+selector. Every text that comes from upstream or from a model is untrusted; the length caps here are the caps of the
+record.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: Celery task name and queue of the wake-up message. The message carries no work: the worker leases it over HTTP.
+WAKE_TASK = "relay.wake"
+
+MESSAGE_CAP = 8_000
+SHORT_CAP = 500
+
+ShortText = Annotated[str, Field(max_length=SHORT_CAP)]
+TestIdText = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+def queue_name(device: str) -> str:
+    """The Celery queue that wakes the workers of one device kind."""
+    return f"device.{device}"
+
+
+class Message(BaseModel):
+    """Frozen, and strict about keys: a misspelt field between two of our own programs is a bug, not an extension."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ShardKind(StrEnum):
+    """A run's first shard selects and plans; the shards it yields run tests."""
+
+    SELECT = "select"
+    TEST = "test"
+
+
+class Expected(StrEnum):
+    """The manifest modes that lead to a run (`oot-manifests.md` 1.5); `skip` never reaches a worker."""
+
+    MANDATORY_SUCCESS = "mandatory_success"
+    XFAIL = "xfail"
+    XFAIL_STRICT = "xfail_strict"
+
+
+class Tree(StrEnum):
+    """Which side of the change a test attempt ran on."""
+
+    HEAD = "head"
+    BASE = "base"
+
+
+class Observation(StrEnum):
+    """What was seen of one attempt at one test."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    MISSING = "missing"
+
+
+class Change(Message):
+    """The upstream change under test. `title` and `body` are untrusted text; the clone URL is the relay's setting.
+
+    `fetch_ref` is a ref that is known to contain `head_sha` (`refs/pull/7/head`), empty when the SHA itself is fetched.
+    `base_sha` is the tip of the base branch; the tested base is the merge base of both.
+    """
+
+    repo: str
+    clone_url: str
+    fetch_ref: str = ""
+    base_sha: str = Field(pattern=r"^[0-9a-f]{40}$")
+    head_sha: str = Field(pattern=r"^[0-9a-f]{40}$")
+    pr_number: int | None = None
+    title: str = ""
+    body: str = ""
+
+
+class ManifestText(Message):
+    """One manifest as the relay holds it: a name for provenance, and its YAML."""
+
+    name: str
+    text: str
+
+
+class TriageSettings(Message):
+    """How stage 3 may ask a model. Calls go through the relay (`POST /api/v1/worker/triage/chat/completions`),
+    authorised by the worker token, so that no model key is on a worker."""
+
+    model: str
+    timeout_s: float
+
+
+class SelectOrder(Message):
+    """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests)."""
+
+    manifests: tuple[ManifestText, ...]
+    triage: TriageSettings | None = None
+    only: tuple[TestIdText, ...] = ()
+    shard_size: int = Field(default=200, ge=1)
+
+
+class TestOrder(Message):
+    """One planned test a worker has to run. `file` is relative to the upstream tree."""
+
+    __test__ = False
+    id: TestIdText
+    file: str
+    expected: Expected
+
+
+class Lease(Message):
+    """The right to work on one shard for `expires_in_s` seconds, renewed by heartbeats."""
+
+    lease_id: str
+    shard_id: int
+    run_id: int
+    kind: ShardKind
+    attempt: int
+    expires_in_s: float
+    change: Change
+    select: SelectOrder | None = None
+    tests: tuple[TestOrder, ...] = ()
+
+
+class LeaseRequest(Message):
+    """A worker asks for the next due shard of its device. Answered 200 with a `Lease`, or 204 when nothing is due."""
+
+    worker: ShortText
+    device: ShortText
+
+
+class Heartbeat(Message):
+    """Keeps a lease alive; `progress` is a short word for the page (`collecting test/test_x.py`)."""
+
+    lease_id: str
+    progress: ShortText = ""
+
+
+class HeartbeatReply(Message):
+    """`cancelled`: stop at the next test boundary, nothing more is wanted of this shard."""
+
+    cancelled: bool
+
+
+class ReasonMessage(Message):
+    """One link of a test's reason chain (`selector.types.Reason`)."""
+
+    stage: int = Field(ge=1, le=4)
+    rule: ShortText
+    evidence: str = Field(max_length=2_000)
+    score: float | None = None
+
+
+class Decision(Message):
+    """A considered base test: kept or dropped, and why. `file::Class::method`."""
+
+    test: TestIdText
+    kept: bool
+    must_run: bool = False
+    reasons: tuple[ReasonMessage, ...]
+
+
+class FunnelStep(Message):
+    """How many entered and left a stage (`selector.types.StageCount`)."""
+
+    stage: int = Field(ge=1, le=4)
+    name: ShortText
+    entered: int = Field(ge=0)
+    left: int = Field(ge=0)
+    unit: ShortText
+    summary: str = Field(max_length=2_000)
+
+
+class ChangedFile(Message):
+    """A file of the change as stage 1 classified it."""
+
+    path: str = Field(max_length=1_000)
+    status: ShortText
+    category: ShortText
+    symbols: tuple[str, ...] = ()
+
+
+class PlannedTestMessage(Message):
+    """A collected test that will run. `base` names its `Decision`."""
+
+    id: TestIdText
+    file: str
+    base: TestIdText
+    expected: Expected
+    rule: ShortText
+    provenance: ShortText
+    tags: tuple[str, ...] = ()
+
+
+class FilteredTest(Message):
+    """A collected test that the manifests keep from running, and the rule that did."""
+
+    id: TestIdText
+    base: TestIdText
+    rule: ShortText
+    provenance: ShortText
+
+
+class NotTestedReason(StrEnum):
+    """Why a run ends without running anything although tests may be affected."""
+
+    NEEDS_BUILD = "needs_build"
+    SKEW = "skew"
+
+
+class NotTested(Message):
+    """A run that cannot be answered honestly here, with the sentence that says why."""
+
+    reason: NotTestedReason
+    detail: str = Field(max_length=MESSAGE_CAP)
+
+
+class SelectionReport(Message):
+    """What a select shard found: the selection, and the plan cut into shards (lists of test ids)."""
+
+    state: ShortText
+    funnel: tuple[FunnelStep, ...]
+    changed_files: tuple[ChangedFile, ...]
+    decisions: tuple[Decision, ...]
+    planned: tuple[PlannedTestMessage, ...] = ()
+    filtered: tuple[FilteredTest, ...] = ()
+    shards: tuple[tuple[TestIdText, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    not_tested: NotTested | None = None
+    tested_base_sha: str = ""
+
+
+class SelectionPosted(Message):
+    """Body of `POST .../shards/{id}/selection`."""
+
+    lease_id: str
+    report: SelectionReport
+
+
+class Attempt(Message):
+    """One try at one test. `detail` is the failing assertion, skip reason or last words; untrusted and capped."""
+
+    tree: Tree
+    number: int = Field(ge=1)
+    observation: Observation
+    duration_s: float = Field(ge=0)
+    detail: str = Field(default="", max_length=MESSAGE_CAP)
+
+
+class TestResult(Message):
+    """All attempts at one planned test, sent once, when the worker is done with it."""
+
+    __test__ = False
+    id: TestIdText
+    attempts: tuple[Attempt, ...] = Field(min_length=1)
+
+
+class ResultsPosted(Message):
+    """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 within a lease; a repeat is answered the same."""
+
+    lease_id: str
+    sequence: int = Field(ge=1)
+    results: tuple[TestResult, ...]
+
+
+class ShardOutcome(StrEnum):
+    """How a worker ends a lease. `failed` makes the shard due again, up to the attempt limit."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+class ShardFinished(Message):
+    """Body of `POST .../shards/{id}/finish`. `error` says what went wrong on our side, for `failed`."""
+
+    lease_id: str
+    outcome: ShardOutcome
+    error: str = Field(default="", max_length=MESSAGE_CAP)
+
+
+class Accepted(Message):
+    """The worker API's plain yes."""
+
+    ok: bool = True

@@ -1,0 +1,169 @@
+"""What readers get: the bodies of the read API under `/api/v1`, shared by the dashboard pages and the CLI.
+
+Times are ISO 8601 in UTC, durations are seconds. Everything that quotes upstream is untrusted text.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from relay.contract import Attempt, ChangedFile, Decision, Expected, FilteredTest, FunnelStep, NotTested, Observation
+
+
+class View(BaseModel):
+    """Frozen read model."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class RunState(StrEnum):
+    """A run's life (README, "A run's life"). The last three are final."""
+
+    RECEIVED = "received"
+    SELECTING = "selecting"
+    PLANNED = "planned"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class Conclusion(StrEnum):
+    """What a finished run says about the change."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+
+
+class Verdict(StrEnum):
+    """Expectation x observation, compared with the base commit."""
+
+    OK = "ok"
+    REGRESSION = "regression"
+    KNOWN_FAILURE = "known_failure"
+    FIXED = "fixed"
+    XPASS = "xpass"
+    FLAKY = "flaky"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    MISSING = "missing"
+    INFRA = "infra"
+    UNSUPPORTED = "unsupported"
+
+
+class RunSummary(View):
+    """A run as a line of the list."""
+
+    id: int
+    repo: str
+    pr_number: int | None
+    title: str
+    base_sha: str
+    head_sha: str
+    device: str
+    trigger: str
+    attempt: int
+    rerun_of: int | None
+    state: RunState
+    conclusion: Conclusion | None
+    headline: str
+    planned: int
+    reported: int
+    verdicts: dict[Verdict, int]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    url: str
+
+
+class TestView(View):
+    """A planned test with what came of it."""
+
+    __test__ = False
+    id: str
+    file: str
+    base: str
+    expected: Expected
+    rule: str
+    provenance: str
+    tags: tuple[str, ...]
+    shard_id: int
+    verdict: Verdict | None
+    observation: Observation | None
+    duration_s: float | None
+    detail: str
+    attempts: tuple[Attempt, ...]
+
+
+class ShardView(View):
+    """A shard as the page shows it."""
+
+    id: int
+    kind: str
+    state: str
+    attempt: int
+    worker: str
+    progress: str
+    tests: int
+    reported: int
+    error: str
+
+
+class RunDetail(View):
+    """Everything about a run but its tests and its decisions, which have lists of their own."""
+
+    run: RunSummary
+    selection_state: str | None
+    funnel: tuple[FunnelStep, ...]
+    changed_files: tuple[ChangedFile, ...]
+    notes: tuple[str, ...]
+    not_tested: NotTested | None
+    shards: tuple[ShardView, ...]
+    kept: int
+    dropped: int
+    filtered: int
+
+
+class RunPage(View):
+    """`GET /api/v1/runs`, newest first. `next_before` is the id to pass as `before` for the next page."""
+
+    runs: tuple[RunSummary, ...]
+    next_before: int | None
+
+
+class TestPage(View):
+    """`GET /api/v1/runs/{id}/tests`."""
+
+    __test__ = False
+    tests: tuple[TestView, ...]
+    total: int
+
+
+class DecisionPage(View):
+    """`GET /api/v1/runs/{id}/decisions`: considered base tests with their reason chains."""
+
+    decisions: tuple[Decision, ...]
+    filtered: tuple[FilteredTest, ...]
+    total: int
+
+
+class RunEvent(View):
+    """One line of a run's history: the data of its server-sent events. `id` grows over the whole service."""
+
+    id: int
+    run_id: int
+    at: datetime
+    kind: str
+    text: str
+
+
+class ApiError(View):
+    """Every error body of the API: what happened, and what to do next."""
+
+    code: str
+    message: str
+    hint: str = ""

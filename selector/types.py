@@ -1,0 +1,152 @@
+"""The values that flow through the four stages. All frozen: a stage hands on new values, it changes none.
+
+Vocabulary: a *base test* is what stands in a source file (`file::Class::method`); PyTorch's device-type framework
+generates *collected tests* from it, one per operator, dtype and parameter. Stages 1 to 3 work on base tests, stage 4
+decides about collected tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+
+class Stage(IntEnum):
+    """The four stages, in the order they run."""
+
+    CHANGE = 1
+    OWNERSHIP = 2
+    TRIAGE = 3
+    MANIFESTS = 4
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class BaseTest:
+    """A test as written in a source file. `cls` is empty for a module-level test function."""
+
+    file: str
+    cls: str
+    name: str
+
+    def __str__(self) -> str:
+        return "::".join(part for part in (self.file, self.cls, self.name) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a stage kept or dropped a test: the rule that fired and what it saw."""
+
+    stage: Stage
+    rule: str
+    evidence: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A base test on its way through the stages, with its reasons so far, oldest first.
+
+    `must_run` is set by stage 2 and can be removed by nobody but the manifests. `score` (0 to 1) orders the rest.
+    """
+
+    test: BaseTest
+    reasons: tuple[Reason, ...] = ()
+    must_run: bool = False
+    score: float = 0.0
+
+    def because(self, reason: Reason) -> Candidate:
+        """The same candidate with one more reason; its score becomes the reason's score where there is one."""
+        score = self.score if reason.score is None else reason.score
+        return Candidate(self.test, (*self.reasons, reason), self.must_run, score)
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What one stage kept and dropped, and what a reader of the report should know about it."""
+
+    stage: Stage
+    kept: tuple[Candidate, ...]
+    dropped: tuple[Candidate, ...]
+    notes: tuple[str, ...] = ()
+
+
+class SelectionState(StrEnum):
+    """`nothing_affected` is a finding; `widened` says that the answer was unsafe and the fallback set was taken."""
+
+    SELECTED = "selected"
+    NOTHING_AFFECTED = "nothing_affected"
+    WIDENED = "widened"
+
+
+@dataclass(frozen=True, slots=True)
+class StageCount:
+    """One step of the funnel. Counts are in `unit`; `summary` is a short sentence for people."""
+
+    stage: Stage
+    entered: int
+    left: int
+    unit: str
+    summary: str
+
+
+class Mode(StrEnum):
+    """What a manifest expects of a test (torch-spyre's four modes, `oot-manifests.md` 1.5)."""
+
+    MANDATORY_SUCCESS = "mandatory_success"
+    XFAIL = "xfail"
+    XFAIL_STRICT = "xfail_strict"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedTest:
+    """A generated test as the test framework names it, with what is known about how it was generated.
+
+    `id` is `file::Class::method` with the class suffix normalised to the device (`TestFooSPYRE`), `base` the method
+    name in the source file. `op` and `dtype` are set where the generator told them.
+    """
+
+    id: str
+    file: str
+    cls: str
+    base: str
+    method: str
+    op: str | None = None
+    dtype: str | None = None
+
+    @property
+    def base_test(self) -> BaseTest:
+        return BaseTest(self.file, self.cls, self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the manifests say about one collected test.
+
+    `rule` is the vocabulary of `oot-manifests.md` section 8 (`listed`, `unlisted`, `dtype_unsupported`, ...);
+    `provenance` is `manifest.yaml:line`.
+    """
+
+    mode: Mode
+    rule: str
+    provenance: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """A collected test with its expectation. `Mode.SKIP` means: known, and not run."""
+
+    test: CollectedTest
+    expectation: Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The answer of stages 1 to 3: every considered base test with its chain of reasons, and the funnel so far."""
+
+    state: SelectionState
+    kept: tuple[Candidate, ...]
+    dropped: tuple[Candidate, ...]
+    funnel: tuple[StageCount, ...]
+    notes: tuple[str, ...] = field(default=())
