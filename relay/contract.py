@@ -7,7 +7,9 @@ record.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,6 +27,27 @@ TestIdText = Annotated[str, Field(min_length=1, max_length=1_000)]
 def queue_name(device: str) -> str:
     """The Celery queue that wakes the workers of one device kind."""
     return f"device.{device}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConnection:
+    """A broker URL in the form Celery takes it. `folder` is set for the file-system broker, which both sides create."""
+
+    url: str
+    transport_options: dict[str, str]
+    folder: Path | None = None
+
+
+def broker_connection(url: str) -> BrokerConnection:
+    """Read a `RELAY_BROKER_URL`. `filesystem:///var/relay/broker` names the folder in the URL, because kombu's own
+    `filesystem://` takes it from transport options that two programs would have to agree on separately.
+    """
+    if not url.startswith("filesystem://"):
+        return BrokerConnection(url, {})
+    folder = Path(url.removeprefix("filesystem://"))
+    messages, control = str(folder / "messages"), str(folder / "control")
+    options = {"data_folder_in": messages, "data_folder_out": messages, "control_folder": control}
+    return BrokerConnection("filesystem://", options, folder)
 
 
 class Message(BaseModel):
@@ -264,7 +287,7 @@ class TestResult(Message):
 
 
 class ResultsPosted(Message):
-    """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 within a lease; a repeat is answered the same."""
+    """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 in a lease; repeats are answered alike."""
 
     lease_id: str
     sequence: int = Field(ge=1)
