@@ -1,0 +1,59 @@
+# The whole project in a few words. `make` alone lists them.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+# Extra words for the command behind a target: make demo ARGS=--once, make test ARGS="tests/selector -x"
+ARGS ?=
+
+.PHONY: help demo run test e2e check bench lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.emulator  ## set up, then show one upstream change go all the way (ARGS=--once stops by itself)
+	@$(BIN)/relay demo $(ARGS)
+
+run: $(VENV)/.emulator  ## set up, then serve on this machine: web and one worker
+	@$(BIN)/relay up $(ARGS)
+
+test: $(VENV)/.dev  ## set up, then run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+e2e: $(VENV)/.dev  ## only the tests that start the whole service, and the browser tests
+	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)
+
+check: $(VENV)/.dev  ## lint, formatting, types, who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts
+	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python -m "tests.benchmarks.$$(basename "$$file" .py)" $(ARGS) || exit 1; done
+
+lock: $(VENV)/.dev  ## write the versions installed here to deploy/constraints.txt
+	$(BIN)/python deploy/lock.py > deploy/constraints.txt.new && mv deploy/constraints.txt.new deploy/constraints.txt
+
+clean:  ## remove the virtual environment and the state folder
+	rm -rf $(VENV) .relay
+
+# What must be there before anything is downloaded.
+$(VENV)/bin/python:
+	@$(PYTHON) deploy/prerequisites.py
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --upgrade 'pip>=25.1'
+
+# The device is compiled against torch's own headers, so the emulator wants the exact torch and a compiler.
+$(VENV)/.emulator: $(VENV)/bin/python pyproject.toml deploy/constraints.txt
+	@$(PYTHON) deploy/prerequisites.py
+	@$(BIN)/python deploy/torch_download.py
+	@echo "Installing the project with its emulator into $(VENV) (some minutes the first time) ..."
+	@$(PIP) install --quiet --constraint deploy/constraints.txt --editable '.[emulator]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.emulator
+	@$(PIP) install --quiet --constraint deploy/constraints.txt --group dev
+	@touch $@
