@@ -1,0 +1,167 @@
+"""The closed set of events, and the parser from GitHub's JSON to it.
+
+Strict about the fields that are used, blind to all others, so that a new field upstream breaks nothing. It does no I/O
+and never raises over a payload: what cannot be used becomes `Ignored` with the reason.
+Sources: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request and `#push`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: Events whose signature is checked at all; others are answered unseen, whatever their signature.
+SUPPORTED_EVENTS = frozenset({"pull_request", "push", "check_run", "check_suite"})
+
+TITLE_CAP = 500
+BODY_CAP = 20_000
+REF_CAP = 500
+
+_CHANGING_ACTIONS = frozenset({"opened", "reopened", "synchronize"})
+_SHA = re.compile(r"[0-9a-f]{40}")
+_ZERO_SHA = "0" * 40
+_BRANCHES = "refs/heads/"
+
+# PostgreSQL's text type holds no NUL, and lone surrogates (valid in JSON) have no UTF-8 form.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestChanged:
+    """A pull request has a new head to test. `title` and `body` are untrusted text, capped."""
+
+    repo: str
+    number: int
+    base_sha: str
+    head_sha: str
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestClosed:
+    """Nobody waits for this pull request any longer, merged or not."""
+
+    repo: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushReceived:
+    """The default branch moved from `before` to `after`. `title` is the head commit's subject, untrusted."""
+
+    repo: str
+    ref: str
+    before: str
+    after: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing to do, and why: a sentence for the operator that may quote upstream."""
+
+    reason: str
+
+
+Event = PullRequestChanged | PullRequestClosed | PushReceived | Ignored
+
+
+class _Unusable(Exception):
+    """A field that we need is not there, or is not what GitHub documents."""
+
+
+def names_repository(payload: Mapping[str, object], repo: str) -> bool:
+    """Whether the payload is about `repo`. GitHub's repository names are equal when only letter case differs."""
+    repository = payload.get("repository")
+    name = repository.get("full_name") if isinstance(repository, dict) else None
+    return isinstance(name, str) and name.casefold() == repo.casefold()
+
+
+def parse_event(name: str, payload: Mapping[str, object]) -> Event:
+    """Our event for a GitHub event `name` and its decoded payload."""
+    try:
+        if name == "pull_request":
+            return _pull_request(payload)
+        if name == "push":
+            return _push(payload)
+    except _Unusable as problem:
+        return Ignored(f"malformed {name} payload: {problem}")
+    return Ignored(f"the relay does not act on {name[:REF_CAP]} events")
+
+
+def _pull_request(payload: Mapping[str, object]) -> Event:
+    action = _text(payload, "action", cap=REF_CAP)
+    if action not in _CHANGING_ACTIONS and action != "closed":
+        return Ignored(f"the relay does not act on pull_request {action}")
+    repo = _text(_object(payload, "repository"), "full_name", cap=REF_CAP)
+    number = _number(payload, "number")
+    if action == "closed":
+        return PullRequestClosed(repo, number)
+    pull = _object(payload, "pull_request")
+    return PullRequestChanged(
+        repo=repo,
+        number=number,
+        base_sha=_sha(_object(pull, "base"), "sha"),
+        head_sha=_sha(_object(pull, "head"), "sha"),
+        title=_text(pull, "title", cap=TITLE_CAP, absent=""),
+        body=_text(pull, "body", cap=BODY_CAP, absent=""),
+    )
+
+
+def _push(payload: Mapping[str, object]) -> Event:
+    repository = _object(payload, "repository")
+    ref = _text(payload, "ref", cap=REF_CAP)
+    branch = _text(repository, "default_branch", cap=REF_CAP)
+    if ref != _BRANCHES + branch:
+        return Ignored(f"push to {ref}, not to the default branch {branch}")
+    before, after = _sha(payload, "before"), _sha(payload, "after")
+    if _ZERO_SHA in (before, after):
+        return Ignored(f"{ref} was {'deleted' if after == _ZERO_SHA else 'created'}; there is no change to test")
+    return PushReceived(
+        repo=_text(repository, "full_name", cap=REF_CAP),
+        ref=ref,
+        before=before,
+        after=after,
+        title=_commit_subject(payload.get("head_commit")),
+    )
+
+
+def _commit_subject(commit: object) -> str:
+    if not isinstance(commit, dict):
+        return ""
+    lines = _text(commit, "message", cap=BODY_CAP, absent="").splitlines()
+    return lines[0][:TITLE_CAP] if lines else ""
+
+
+def _object(payload: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = payload.get(key)
+    if not isinstance(value, dict):
+        raise _Unusable(f"{key} is not an object")
+    return value
+
+
+def _text(payload: Mapping[str, object], key: str, *, cap: int, absent: str | None = None) -> str:
+    """A string field, capped. `absent` stands in for null or nothing where GitHub allows that."""
+    value = payload.get(key)
+    if value is None and absent is not None:
+        return absent
+    if not isinstance(value, str):
+        raise _Unusable(f"{key} is not a string")
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value[:cap])
+
+
+def _number(payload: Mapping[str, object], key: str) -> int:
+    value = payload.get(key)
+    # JSON true is an int to Python; the upper bound is what the databases' integer columns hold.
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**31:
+        raise _Unusable(f"{key} is not a positive number")
+    return value
+
+
+def _sha(payload: Mapping[str, object], key: str) -> str:
+    value = payload.get(key)
+    if not isinstance(value, str) or not _SHA.fullmatch(value):
+        raise _Unusable(f"{key} is not a 40-digit hexadecimal commit id")
+    return value
