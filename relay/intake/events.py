@@ -68,7 +68,7 @@ class Ignored:
 Event = PullRequestChanged | PullRequestClosed | PushReceived | Ignored
 
 
-class _Unusable(Exception):
+class _UnusableError(Exception):
     """A field that we need is not there, or is not what GitHub documents."""
 
 
@@ -86,7 +86,7 @@ def parse_event(name: str, payload: Mapping[str, object]) -> Event:
             return _pull_request(payload)
         if name == "push":
             return _push(payload)
-    except _Unusable as problem:
+    except _UnusableError as problem:
         return Ignored(f"malformed {name} payload: {problem}")
     return Ignored(f"the relay does not act on {name[:REF_CAP]} events")
 
@@ -138,7 +138,7 @@ def _commit_subject(commit: object) -> str:
 def _object(payload: Mapping[str, object], key: str) -> Mapping[str, object]:
     value = payload.get(key)
     if not isinstance(value, dict):
-        raise _Unusable(f"{key} is not an object")
+        raise _UnusableError(f"{key} is not an object")
     return value
 
 
@@ -148,7 +148,7 @@ def _text(payload: Mapping[str, object], key: str, *, cap: int, absent: str | No
     if value is None and absent is not None:
         return absent
     if not isinstance(value, str):
-        raise _Unusable(f"{key} is not a string")
+        raise _UnusableError(f"{key} is not a string")
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value[:cap])
 
 
@@ -156,12 +156,12 @@ def _number(payload: Mapping[str, object], key: str) -> int:
     value = payload.get(key)
     # JSON true is an int to Python; the upper bound is what the databases' integer columns hold.
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**31:
-        raise _Unusable(f"{key} is not a positive number")
+        raise _UnusableError(f"{key} is not a positive number")
     return value
 
 
 def _sha(payload: Mapping[str, object], key: str) -> str:
     value = payload.get(key)
     if not isinstance(value, str) or not _SHA.fullmatch(value):
-        raise _Unusable(f"{key} is not a 40-digit hexadecimal commit id")
+        raise _UnusableError(f"{key} is not a 40-digit hexadecimal commit id")
     return value

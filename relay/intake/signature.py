@@ -13,11 +13,11 @@ SIGNATURE_HEADER = "X-Hub-Signature-256"
 _SCHEME = "sha256="
 
 
-class SignatureMissing(Exception):
+class SignatureMissingError(Exception):
     """The request carries no signature header."""
 
 
-class SignatureMismatch(Exception):
+class SignatureMismatchError(Exception):
     """The signature was not made with our secret over this body."""
 
 
@@ -36,11 +36,11 @@ def check_signature(secret: str, body: bytes, header: str | None) -> None:
     """Accept the body, or raise.
 
     Raises:
-        SignatureMissing: there is no header, or it is empty.
-        SignatureMismatch: the header is something else than our own signature, down to the letter case.
+        SignatureMissingError: there is no header, or it is empty.
+        SignatureMismatchError: the header is something else than our own signature, down to the letter case.
     """
     if not header:
-        raise SignatureMissing
+        raise SignatureMissingError
     # compare_digest refuses non-ASCII strings; bytes compare in constant time whatever they hold.
     if not hmac.compare_digest(sign(secret, body).encode(), header.encode("utf-8", "surrogateescape")):
-        raise SignatureMismatch
+        raise SignatureMismatchError

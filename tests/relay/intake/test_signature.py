@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.intake.signature import SignatureMismatch, SignatureMissing, check_signature, sign
+from relay.intake.signature import SignatureMismatchError, SignatureMissingError, check_signature, sign
 
 SECRET = "It's a Secret to Everybody"
 BODY = b"Hello, World!"
@@ -19,7 +19,7 @@ def test_agrees_with_the_published_example() -> None:
 
 @pytest.mark.parametrize("header", [None, ""])
 def test_no_signature_is_missing(header: str | None) -> None:
-    with pytest.raises(SignatureMissing):
+    with pytest.raises(SignatureMissingError):
         check_signature(SECRET, BODY, header)
 
 
@@ -37,13 +37,13 @@ def test_no_signature_is_missing(header: str | None) -> None:
     ],
 )
 def test_anything_else_is_a_mismatch(header: str) -> None:
-    with pytest.raises(SignatureMismatch):
+    with pytest.raises(SignatureMismatchError):
         check_signature(SECRET, BODY, header)
 
 
 @pytest.mark.parametrize(("secret", "body"), [("another", BODY), (SECRET, BODY + b"\n"), (SECRET, b"")])
 def test_secret_and_every_byte_count(secret: str, body: bytes) -> None:
-    with pytest.raises(SignatureMismatch):
+    with pytest.raises(SignatureMismatchError):
         check_signature(secret, body, PUBLISHED)
 
 
