@@ -1,0 +1,224 @@
+"""The relay's HTTP API as seen by a program: typed answers, and failures that say what to do next.
+
+Owns requests, status codes and parsing. It prints nothing, reads no environment, and knows nothing of the database.
+Server-sent events are read here one connection at a time; reconnecting is `relay.following`'s business.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from relay.failures import Failure
+from relay.views import ApiError, DecisionPage, RunDetail, RunEvent, RunPage, RunState, RunSummary, TestPage, Verdict
+
+FINAL_STATES = frozenset({RunState.FINISHED, RunState.CANCELLED, RunState.FAILED})
+
+_Body = TypeVar("_Body", bound=BaseModel)
+_Query = Mapping[str, str | int | bool | None]
+
+
+class Unreachable(Failure):
+    """No answer came from the service: wrong address, not running, or the connection broke."""
+
+    code = "unreachable"
+
+
+class NotFound(Failure):
+    """The service answers, and does not know what was asked for."""
+
+    code = "not_found"
+
+
+class Unauthorized(Failure):
+    """The service wants the operator token, or does not accept the one it got."""
+
+    code = "unauthorized"
+
+
+class Conflict(Failure):
+    """The request does not fit the state things are in."""
+
+    code = "conflict"
+
+
+class Refused(Failure):
+    """Any other refusal the service explained."""
+
+    code = "refused"
+
+
+class BadReply(Failure):
+    """The answer is not one of ours: another service at this address, or another version."""
+
+    code = "bad_reply"
+
+
+class ApiClient:
+    """Requests to one relay. `transport` replaces the network, `timeout_s` bounds each wait for bytes."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        operator_token: str = "",
+        transport: httpx.BaseTransport | None = None,
+        timeout_s: float = 10.0,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._token = operator_token
+        try:
+            # A proxy from the environment must not come between two programs of one machine.
+            self._http = httpx.Client(
+                base_url=self.base_url, transport=transport, timeout=timeout_s, trust_env=not _is_loopback(base_url)
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            raise Unreachable(f"{base_url} is not a web address: {error}", _URL_HINT) from error
+
+    def __enter__(self) -> ApiClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def health(self) -> Mapping[str, object]:
+        """What the service says about its own parts."""
+        return self._object("GET", "/api/v1/health")
+
+    def version(self) -> Mapping[str, object]:
+        """The version the service runs."""
+        return self._object("GET", "/api/v1/version")
+
+    def runs(
+        self, *, state: RunState | None = None, pr: int | None = None, limit: int = 20, before: int | None = None
+    ) -> RunPage:
+        """Newest first."""
+        return self._get(RunPage, "/api/v1/runs", {"state": state, "pr": pr, "limit": limit, "before": before})
+
+    def run(self, run_id: int) -> RunDetail:
+        """Raises `NotFound` for a run the service does not know."""
+        return self._get(RunDetail, f"/api/v1/runs/{run_id}", {})
+
+    def tests(self, run_id: int, *, verdict: Verdict | None = None, limit: int = 100, offset: int = 0) -> TestPage:
+        """Planned tests of a run, optionally those with one verdict."""
+        query: _Query = {"verdict": verdict, "limit": limit, "offset": offset}
+        return self._get(TestPage, f"/api/v1/runs/{run_id}/tests", query)
+
+    def decisions(
+        self, run_id: int, *, kept: bool | None = None, q: str | None = None, limit: int = 100, offset: int = 0
+    ) -> DecisionPage:
+        """Considered tests with their reason chains; `q` is a part of the test's name."""
+        query: _Query = {"kept": kept, "q": q, "limit": limit, "offset": offset}
+        return self._get(DecisionPage, f"/api/v1/runs/{run_id}/decisions", query)
+
+    def rerun(self, run_id: int, *, failed: bool) -> RunSummary:
+        """Start the run again, or its failed tests only. Returns the new run. Needs the operator token."""
+        return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body={"failed": failed}))
+
+    def cancel(self, run_id: int) -> RunSummary:
+        """Stop a run. Needs the operator token."""
+        return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/cancel", body={}))
+
+    def events(self, run_id: int, *, after: int = 0, silence_s: float = 45.0) -> Iterator[RunEvent]:
+        """One connection to the run's events after event `after`; ends when the service ends it.
+
+        Raises `Unreachable` when the connection breaks or stays silent (no event, no ping) for `silence_s` seconds.
+        """
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        timeout = httpx.Timeout(10.0, read=silence_s)
+        url = f"/api/v1/runs/{run_id}/events"
+        with self._reaching(), self._http.stream("GET", url, headers=headers, timeout=timeout) as reply:
+            if not reply.is_success:
+                reply.read()
+                raise _refusal(reply)
+            if not reply.headers.get("content-type", "").startswith("text/event-stream"):
+                raise BadReply(f"{self.base_url} does not stream events", _VERSION_HINT)
+            for data in _event_data(reply.iter_lines()):
+                yield _validated(RunEvent, data, self.base_url)
+
+    def _get(self, model: type[_Body], path: str, query: _Query) -> _Body:
+        params = {key: value for key, value in query.items() if value is not None}
+        return self._parse(model, self._send("GET", path, params=params))
+
+    def _object(self, method: str, path: str) -> Mapping[str, object]:
+        body = self._send(method, path)
+        try:
+            parsed = json.loads(body)
+        except ValueError as error:
+            raise BadReply(f"{self.base_url} answered something other than JSON", _VERSION_HINT) from error
+        if not isinstance(parsed, dict):
+            raise BadReply(f"{self.base_url} answered JSON of an unexpected shape", _VERSION_HINT)
+        return parsed
+
+    def _parse(self, model: type[_Body], body: bytes) -> _Body:
+        return _validated(model, body, self.base_url)
+
+    def _send(self, method: str, path: str, *, params: _Query | None = None, body: object = None) -> bytes:
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token and method != "GET" else {}
+        with self._reaching():
+            reply = self._http.request(method, path, params=params, json=body, headers=headers)
+        if not reply.is_success:
+            raise _refusal(reply)
+        return reply.content
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            cause = str(error) or type(error).__name__
+            raise Unreachable(f"the relay at {self.base_url} does not answer: {cause}", _URL_HINT) from error
+
+
+_URL_HINT = "start one with `relay up`, or name it with --url or RELAY_URL"
+_LOGIN_HINT = "set RELAY_OPERATOR_TOKEN to the operator token of the service; `relay token show` tells where it is kept"
+_VERSION_HINT = "check the address, and compare `relay version` here and there"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _validated(model: type[_Body], body: bytes | str, base_url: str) -> _Body:
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"])
+        detail = f" (at {where})" if where else ""
+        raise BadReply(f"{base_url} answered something this version cannot read{detail}", _VERSION_HINT) from error
+
+
+def _refusal(reply: httpx.Response) -> Failure:
+    kinds: dict[int, type[Failure]] = {401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: Conflict}
+    kind = kinds.get(reply.status_code, Refused)
+    try:
+        error = ApiError.model_validate_json(reply.content)
+    except ValidationError:
+        return BadReply(f"{reply.request.url} answered {reply.status_code} without an explanation", _VERSION_HINT)
+    hint = error.hint or (_LOGIN_HINT if kind is Unauthorized else "")
+    return kind(error.message, hint, code=error.code)
+
+
+def _event_data(lines: Iterator[str]) -> Iterator[str]:
+    """The data of each event of a stream, after
+    https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation. The id stands in the
+    data as well (`RunEvent.id`), comments are pings.
+    """
+    data: list[str] = []
+    for line in lines:
+        if line.startswith("data:"):
+            data.append(line.removeprefix("data:").removeprefix(" "))
+        elif not line and data:
+            yield "\n".join(data)
+            data = []
