@@ -1,0 +1,40 @@
+"""What every handler and background thread of one relay process shares. Built once by `relay.app`; holds no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from relay.settings import RelaySettings
+from relay.store.engine import Store
+from relay.wake import Waker
+
+
+def utc_now() -> datetime:
+    """The clock of the running service."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class RelayContext:
+    """The parts of one relay process. `settings` has every secret filled in."""
+
+    settings: RelaySettings
+    store: Store
+    waker: Waker
+    now: Callable[[], datetime] = utc_now
+
+
+def relay_context(request: Request) -> RelayContext:
+    """The context of the application that serves this request (a FastAPI dependency)."""
+    context = request.app.state.relay
+    if not isinstance(context, RelayContext):
+        raise TypeError("relay.app.create_app sets app.state.relay")
+    return context
+
+
+Context = Annotated[RelayContext, Depends(relay_context)]

@@ -1,0 +1,1 @@
+"""What happens to a run, from the moment it is opened to its conclusion. Knows the record, not HTTP."""

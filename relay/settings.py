@@ -1,0 +1,137 @@
+"""The relay's settings: read once from `RELAY_*` variables, and the three secrets a first start makes for itself.
+
+Owns every environment read of the service. Nothing else may look at `os.environ`, and no secret leaves its `SecretStr`
+except at the place that compares or sends it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from relay.errors import SettingsError
+
+MEBIBYTE = 1024 * 1024
+
+#: Setting -> file in the state folder that holds the secret when the setting is not given.
+SECRET_FILES = {
+    "webhook_secret": "webhook-secret",
+    "worker_token": "worker-token",
+    "operator_token": "operator-token",
+}
+_SECRET_MINIMUM = 16
+
+
+class RelaySettings(BaseSettings):
+    """Settings of one relay process. Durations are seconds, sizes bytes."""
+
+    model_config = SettingsConfigDict(env_prefix="RELAY_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    state_dir: Path = Path(".relay")
+    database_url: str = ""
+    broker_url: str = ""
+    upgrade_on_start: bool = True
+
+    public_url: str = "http://127.0.0.1:8000"
+    upstream_repo: str = "pytorch/pytorch"
+    upstream_clone_url: str = "https://github.com/pytorch/pytorch.git"
+    device: str = "spyre"
+    manifest_dir: Path = Path("test_manifests")
+
+    webhook_secret: SecretStr | None = None
+    worker_token: SecretStr | None = None
+    operator_token: SecretStr | None = None
+    webhook_max_bytes: Annotated[int, Field(gt=0)] = 2 * MEBIBYTE
+
+    lease_seconds: Annotated[float, Field(gt=0)] = 30.0
+    max_attempts: Annotated[int, Field(ge=1)] = 3
+    sweep_seconds: Annotated[float, Field(gt=0)] = 2.0
+    shard_size: Annotated[int, Field(ge=1)] = 200
+
+    llm_base_url: str = ""
+    llm_model: str = ""
+    llm_api_key: SecretStr | None = None
+    llm_timeout_s: Annotated[float, Field(gt=0)] = 60.0
+
+    @field_validator("state_dir", "manifest_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("public_url", "llm_base_url")
+    @classmethod
+    def _without_trailing_slash(cls, value: str) -> str:
+        return value.rstrip("/")
+
+    @field_validator("webhook_secret", "worker_token", "operator_token")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < _SECRET_MINIMUM:
+            raise ValueError(f"needs at least {_SECRET_MINIMUM} characters, or leave it out to have one made")
+        return value
+
+    @model_validator(mode="after")
+    def _fill_urls(self) -> RelaySettings:
+        # Frozen for everybody else: the defaults depend on another field, so they are filled in here, once.
+        if not self.database_url:
+            object.__setattr__(self, "database_url", f"sqlite:///{self.state_dir / 'relay.db'}")
+        if not self.broker_url:
+            object.__setattr__(self, "broker_url", f"filesystem://{self.state_dir / 'broker'}")
+        if bool(self.llm_base_url) != bool(self.llm_model):
+            raise ValueError("RELAY_LLM_BASE_URL and RELAY_LLM_MODEL belong together: set both or none")
+        return self
+
+    @property
+    def llm_configured(self) -> bool:
+        """Whether stage 3 may ask a model."""
+        return bool(self.llm_base_url and self.llm_model)
+
+
+def with_secrets(settings: RelaySettings) -> RelaySettings:
+    """The same settings with every secret present: given ones are kept, missing ones are read from the state folder or
+    made there with mode 0600, so that one machine works out of the box.
+
+    Raises:
+        SettingsError: the state folder or a secret file cannot be made or read.
+    """
+    found: dict[str, SecretStr] = {}
+    for name, file in SECRET_FILES.items():
+        if getattr(settings, name) is None:
+            found[name] = SecretStr(_ensure_secret(settings.state_dir / file))
+    return settings.model_copy(update=found)
+
+
+def _ensure_secret(path: Path) -> str:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _create_secret(path)
+        secret = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingsError(
+            f"The secret {path} cannot be made or read: {error.strerror}. "
+            "Set RELAY_STATE_DIR to a folder this user may write."
+        ) from error
+    if len(secret) < _SECRET_MINIMUM:
+        raise SettingsError(f"The secret in {path} is too short. Delete the file to have a new one made.")
+    return secret
+
+
+def _create_secret(path: Path) -> None:
+    """Write beside and link: of several processes that start at once exactly one wins, and none reads half a file."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return  # another process was first; its secret is the one everybody reads
+    finally:
+        draft.unlink()

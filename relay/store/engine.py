@@ -1,0 +1,96 @@
+"""How the record is reached: one engine per process, reading and writing sessions, and the schema upgrade.
+
+Writing sessions take SQLite's write lock at once (BEGIN IMMEDIATE): a transaction that reads first and writes later
+fails there whatever the timeout. No session may be held across an HTTP call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.orm import Session
+
+from relay.errors import SettingsError
+
+_SQLITE_WAIT_MS = 30_000
+_WRITE_OPTION = "relay_write"
+#: Any fixed number: the advisory lock that lets one of several starting replicas migrate.
+_MIGRATION_LOCK = 7_301_994
+
+
+class Store:
+    """Sessions on one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._writing_engine = engine.execution_options(**{_WRITE_OPTION: True})
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session for queries; nothing is written."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session in one transaction: committed at the end, rolled back when the block raises."""
+        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+
+def open_engine(url: str) -> Engine:
+    """An engine for a SQLite file or a PostgreSQL server.
+
+    Raises:
+        SettingsError: the URL cannot be read or names another database.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise SettingsError(
+            "RELAY_DATABASE_URL cannot be read; write sqlite:////path/file or postgresql://..."
+        ) from error
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        return _sqlite_engine(url)
+    if backend == "postgresql":
+        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=30)
+    raise SettingsError(f"RELAY_DATABASE_URL names {backend}; the relay keeps its record in SQLite or PostgreSQL.")
+
+
+def _sqlite_engine(url: str) -> Engine:
+    engine = create_engine(url, pool_size=10, max_overflow=30, connect_args={"timeout": _SQLITE_WAIT_MS / 1000})
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: object) -> None:
+        # The driver's own transaction handling would begin late and plainly; `_begin` below is the only beginning.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get(_WRITE_OPTION, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def upgrade_database(engine: Engine) -> None:
+    """Bring the schema to the newest version. Safe when several replicas start at once: one migrates, the others wait
+    and find nothing to do."""
+    config = Config()
+    config.set_main_option("script_location", "relay.store:migrations")
+    with engine.execution_options(**{_WRITE_OPTION: True}).begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -1,0 +1,235 @@
+"""The tables. Owns names, types, keys and indexes; must not hold behaviour: transitions live in `relay.runs`.
+
+Text that comes from upstream, from a worker or from a model is stored through `CappedText` and is untrusted to readers.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from relay.contract import MESSAGE_CAP, SHORT_CAP, Expected, Observation, ShardKind, Tree
+from relay.store.columns import CappedText, UtcDateTime, ZippedJson, word
+from relay.views import Conclusion, RunState, Verdict
+
+BODY_CAP = 64_000
+TITLE_CAP = 1_000
+ID_CAP = 1_000
+
+
+class DeliveryState(StrEnum):
+    """A delivery's life: stored as `received`, then handled once."""
+
+    RECEIVED = "received"
+    PROCESSED = "processed"
+    IGNORED = "ignored"
+    FAILED = "failed"
+
+
+class Trigger(StrEnum):
+    """What asked for a run."""
+
+    WEBHOOK = "webhook"
+    RERUN = "rerun"
+    MANUAL = "manual"
+
+
+class ShardState(StrEnum):
+    """A shard's life. `done` and `lost` are final."""
+
+    DUE = "due"
+    LEASED = "leased"
+    DONE = "done"
+    LOST = "lost"
+
+
+class Base(DeclarativeBase):
+    """Declarative base with a fixed naming of constraints, which migrations rely on."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        datetime: UtcDateTime(),
+        **{
+            kind: word(kind)
+            for kind in (
+                *(DeliveryState, Trigger, ShardState, ShardKind),
+                *(RunState, Conclusion, Verdict, Expected, Observation, Tree),
+            )
+        },
+    }
+
+
+class Delivery(Base):
+    """One webhook delivery as it arrived. `delivery_id` is GitHub's identity of it, so a redelivery is the same row."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (Index(None, "state", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    delivery_id: Mapped[str] = mapped_column(String(200), unique=True)
+    event: Mapped[str] = mapped_column(String(100))
+    body_sha256: Mapped[str] = mapped_column(String(64))
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+    received_at: Mapped[datetime]
+    state: Mapped[DeliveryState]
+    note: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
+
+
+class Run(Base):
+    """One answer that was asked for: an upstream change on a device, for the nth time. `identity` makes asking twice
+    the same as asking once."""
+
+    __tablename__ = "runs"
+    __table_args__ = (Index(None, "repo", "pr_number"), Index(None, "state"), Index(None, "rerun_of"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    identity: Mapped[str] = mapped_column(String(300), unique=True)
+    repo: Mapped[str] = mapped_column(String(200))
+    kind: Mapped[str] = mapped_column(String(32))
+    pr_number: Mapped[int | None]
+    title: Mapped[str] = mapped_column(CappedText(TITLE_CAP), default="")
+    body: Mapped[str] = mapped_column(CappedText(BODY_CAP), default="")
+    base_ref: Mapped[str] = mapped_column(CappedText(300), default="")
+    base_sha: Mapped[str] = mapped_column(String(40))
+    head_sha: Mapped[str] = mapped_column(String(40))
+    tested_base_sha: Mapped[str] = mapped_column(CappedText(40), default="")
+    fetch_ref: Mapped[str] = mapped_column(CappedText(300), default="")
+    device: Mapped[str] = mapped_column(String(100))
+    trigger: Mapped[Trigger]
+    attempt: Mapped[int] = mapped_column(default=1)
+    rerun_of: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
+    only: Mapped[list[str]] = mapped_column(JSON, default=list)
+    state: Mapped[RunState]
+    conclusion: Mapped[Conclusion | None]
+    headline: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+    manifest_digest: Mapped[str] = mapped_column(String(100), default="")
+    selection_state: Mapped[str | None] = mapped_column(CappedText(SHORT_CAP))
+    not_tested: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+    shards: Mapped[list[Shard]] = relationship(back_populates="run", order_by="Shard.ordinal", lazy="raise")
+    selection: Mapped[Selection | None] = relationship(back_populates="run", lazy="raise")
+
+
+class Shard(Base):
+    """A piece of a run that one worker does at a time. `attempt` counts the leases given so far; the lease columns
+    keep the last holder after the lease has ended, so that its repeats can be recognised."""
+
+    __tablename__ = "shards"
+    __table_args__ = (UniqueConstraint("run_id", "ordinal"), Index(None, "state", "run_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    ordinal: Mapped[int]
+    kind: Mapped[ShardKind]
+    state: Mapped[ShardState]
+    attempt: Mapped[int] = mapped_column(default=0)
+    lease_id: Mapped[str | None] = mapped_column(String(64))
+    lease_worker: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    lease_expires_at: Mapped[datetime | None]
+    progress: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    error: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+
+    run: Mapped[Run] = relationship(back_populates="shards", lazy="raise")
+
+
+class PlannedTest(Base):
+    """A collected test that the run promised an outcome for. `verdict` is set exactly once."""
+
+    __tablename__ = "tests"
+    __table_args__ = (UniqueConstraint("run_id", "test_id"), Index(None, "shard_id"), Index(None, "run_id", "verdict"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    shard_id: Mapped[int] = mapped_column(ForeignKey("shards.id"))
+    test_id: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    file: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    base: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    expected: Mapped[Expected]
+    rule: Mapped[str] = mapped_column(CappedText(SHORT_CAP))
+    provenance: Mapped[str] = mapped_column(CappedText(SHORT_CAP))
+    tags: Mapped[list[str]] = mapped_column(JSON, default=list)
+    verdict: Mapped[Verdict | None]
+    observation: Mapped[Observation | None]
+    duration_s: Mapped[float | None]
+    detail: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+
+    attempts: Mapped[list[TestAttempt]] = relationship(
+        order_by="(TestAttempt.tree.desc(), TestAttempt.number)", lazy="raise"
+    )
+
+
+class TestAttempt(Base):
+    """One try at one planned test, on head or on base."""
+
+    __test__ = False  # pytest would collect it by its name
+    __tablename__ = "attempts"
+    __table_args__ = (UniqueConstraint("planned_test_id", "tree", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    planned_test_id: Mapped[int] = mapped_column(ForeignKey("tests.id"))
+    tree: Mapped[Tree]
+    number: Mapped[int]
+    observation: Mapped[Observation]
+    duration_s: Mapped[float]
+    detail: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+
+
+class Selection(Base):
+    """What a select shard found, as JSON documents in the shapes of `relay.contract`: lists of `FunnelStep`,
+    `ChangedFile`, `Decision`, `FilteredTest`, and notes."""
+
+    __tablename__ = "selections"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    kept: Mapped[int]
+    dropped: Mapped[int]
+    funnel: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
+    changed_files: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
+    decisions: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
+    filtered: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
+    notes: Mapped[list[str]] = mapped_column(ZippedJson)
+
+    run: Mapped[Run] = relationship(back_populates="selection", lazy="raise")
+
+
+class ResultBatch(Base):
+    """A message of a lease that was taken in: its digest tells a repeat from a contradiction. Sequence 0 is the
+    selection, results count from 1."""
+
+    __tablename__ = "result_batches"
+    __table_args__ = (UniqueConstraint("shard_id", "lease_id", "sequence"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    shard_id: Mapped[int] = mapped_column(ForeignKey("shards.id"))
+    lease_id: Mapped[str] = mapped_column(String(64))
+    sequence: Mapped[int]
+    digest: Mapped[str] = mapped_column(String(64))
+
+
+class RunEvent(Base):
+    """One line of a run's history. The id grows over the whole service and is never used twice; events of one run are
+    written under the run's row lock, so they become visible in the order of their ids."""
+
+    __tablename__ = "run_events"
+    __table_args__ = (Index(None, "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    at: Mapped[datetime]
+    kind: Mapped[str] = mapped_column(String(64))
+    text: Mapped[str] = mapped_column(CappedText(SHORT_CAP))

@@ -1,0 +1,72 @@
+"""Wake-up messages to the workers of a device: a nudge without content, sent after the commit.
+
+Owns the producer side of the queue. A wake-up that cannot be sent is logged and forgotten: the sweep sends another. So
+nothing here may fail a request, and nothing here carries work.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import structlog
+from celery import Celery
+from kombu.exceptions import KombuError, OperationalError
+
+from relay.contract import WAKE_TASK, broker_connection, queue_name
+
+_log = structlog.get_logger(__name__)
+
+#: A wake-up nobody took within this time is dropped: the sweep has sent newer ones since.
+_EXPIRES_S = 60
+_CONNECT_S = 2.0
+
+
+class Waker(Protocol):
+    """Tells the workers of a device that something is due."""
+
+    def wake(self, device: str) -> bool:
+        """Send one wake-up. False when the broker could not be reached; never raises for that."""
+        ...
+
+
+class CeleryWaker:
+    """Sends wake-ups through a Celery broker, as a producer only: no results, JSON, no retries of its own."""
+
+    def __init__(self, broker_url: str) -> None:
+        connection = broker_connection(broker_url)
+        self._folder = connection.folder
+        self._celery = Celery("relay", broker=connection.url, set_as_current=False)
+        self._celery.conf.update(
+            task_serializer="json",
+            accept_content=["json"],
+            task_ignore_result=True,
+            broker_connection_timeout=_CONNECT_S,
+            broker_transport_options=_transport_options(connection.transport_options, broker_url),
+        )
+
+    def wake(self, device: str) -> bool:
+        try:
+            self._ensure_folder()
+            self._celery.send_task(
+                WAKE_TASK, queue=queue_name(device), expires=_EXPIRES_S, ignore_result=True, retry=False
+            )
+        except (KombuError, OperationalError, OSError) as error:
+            # Only the kind of fault: broker URLs and their errors can hold a password.
+            _log.warning("wake_failed", device=device, fault=type(error).__name__)
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self._celery.close()
+
+    def _ensure_folder(self) -> None:
+        if self._folder is not None:
+            for name in ("messages", "control"):
+                (self._folder / name).mkdir(parents=True, exist_ok=True)
+
+
+def _transport_options(given: dict[str, str], broker_url: str) -> dict[str, object]:
+    if broker_url.startswith(("redis://", "rediss://")):
+        return {**given, "socket_connect_timeout": _CONNECT_S, "socket_timeout": _CONNECT_S}
+    return dict(given)

@@ -1,0 +1,1 @@
+"""The HTTP surface: webhook, worker, read and operator APIs, and the pages."""
