@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from relay.errors import UserError
+from relay.failures import Failure
 
 TITLE = "Simplify the constants of torch.unravel_index"
 BODY = (
@@ -50,7 +50,7 @@ class UpstreamChange:
 def prepare_demo_repository(folder: Path) -> UpstreamChange:
     """Make the demo repository in `folder`, which is replaced.
 
-    Raises `UserError` when git is missing, torch is not installed, or the wheel is not the version the edits are for.
+    Raises `Failure` when git is missing, torch is not installed, or the wheel is not the version the edits are for.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -69,10 +69,10 @@ def prepare_demo_repository(folder: Path) -> UpstreamChange:
 def existing_change(repository: Path, base: str, head: str) -> UpstreamChange:
     """A change of a checkout that is already here, for `relay demo --upstream`.
 
-    Raises `UserError` when the folder is no git repository or a revision is unknown in it.
+    Raises `Failure` when the folder is no git repository or a revision is unknown in it.
     """
     if not repository.is_dir():
-        raise UserError(f"{repository} is not a folder", hint="give --upstream the path of a PyTorch git checkout")
+        raise Failure(f"{repository} is not a folder", hint="give --upstream the path of a PyTorch git checkout")
     base_sha, head_sha = (_resolve(repository, revision) for revision in (base, head))
     title = _git(repository, "log", "-1", "--format=%s", head_sha).strip()
     body = _git(repository, "log", "-1", "--format=%b", head_sha).strip()
@@ -81,9 +81,11 @@ def existing_change(repository: Path, base: str, head: str) -> UpstreamChange:
 
 def _resolve(repository: Path, revision: str) -> str:
     try:
-        return _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
-    except UserError as error:
-        raise UserError(
+        return _git(
+            repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        ).strip()
+    except Failure as error:
+        raise Failure(
             f"{revision!r} names no commit in {repository}", hint=f"see `git -C {repository} log --oneline`"
         ) from error
 
@@ -92,7 +94,7 @@ def _torch_folder() -> Path:
     # find_spec, not import: this process stays small and free of torch.
     spec = find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
-        raise UserError(
+        raise Failure(
             "torch is not installed in this environment", hint="install the extra: pip install 'oot-relay[emulator]'"
         )
     return Path(next(iter(spec.submodule_search_locations)))
@@ -109,7 +111,7 @@ def _edit(path: Path, edits: tuple[tuple[str, str], ...]) -> None:
     text = path.read_text()
     for old, new in edits:
         if old not in text:
-            raise UserError(
+            raise Failure(
                 f"the installed torch is not the version the demo is written for: {path.name} has no {old!r}",
                 hint="install torch==2.13.0, or show your own change with --upstream",
             )
@@ -141,7 +143,7 @@ def _git(folder: Path, *arguments: str) -> str:
             check=True,
         )
     except FileNotFoundError as error:
-        raise UserError("git is not installed", hint="install it, for example: apt install git") from error
+        raise Failure("git is not installed", hint="install it, for example: apt install git") from error
     except subprocess.CalledProcessError as error:
-        raise UserError(f"git {arguments[0]} failed in {folder}: {error.stderr.strip()[-500:]}") from error
+        raise Failure(f"git {arguments[0]} failed in {folder}: {error.stderr.strip()[-500:]}") from error
     return done.stdout
