@@ -1,0 +1,96 @@
+"""Loads manifests as a set: all of them or none, with every finding of every one of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from selector.manifests.check import check
+from selector.manifests.document import ManifestDocument, Placed, read_document
+from selector.manifests.findings import Finding, ManifestError, Severity
+from selector.manifests.oddities import FILES
+from selector.manifests.rules import FileRules, device_rules, file_rules
+from selector.manifests.schema import Manifest
+from selector.manifests.upstream import upstream_file
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSet:
+    """Loaded manifests. `digest` is a SHA-256 over names and texts; `findings` are warnings, in order of place.
+
+    `device_files` are blocks about files of the device's own repository: accepted, and of no use upstream.
+    """
+
+    digest: str
+    findings: tuple[Finding, ...]
+    upstream: Mapping[str, FileRules] = field(repr=False)
+    device_files: tuple[FileRules, ...] = field(repr=False)
+
+    def files(self) -> frozenset[str]:
+        """Upstream test files that some manifest lists, relative to the upstream tree."""
+        return frozenset(self.upstream)
+
+    def rules(self, file: str) -> FileRules | None:
+        """What is said about an upstream file (`test/test_x.py`)."""
+        return self.upstream.get(file)
+
+
+def load_manifests(documents: Sequence[ManifestDocument]) -> ManifestSet:
+    """Load manifests in the order of their names. The first block about a file counts, a later one is a warning.
+
+    Raises ManifestError with all findings when at least one of them is an error.
+    """
+    ordered = sorted(documents, key=lambda document: document.name)
+    gathering = _Gathering()
+    for document in ordered:
+        gathering.take(document)
+    if any(finding.severity is Severity.ERROR for finding in gathering.findings):
+        raise ManifestError(gathering.findings)
+    return ManifestSet(
+        _digest(ordered), tuple(sorted(gathering.findings)), gathering.upstream, tuple(gathering.device_files)
+    )
+
+
+class _Gathering:
+    """The set while it grows."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.upstream: dict[str, FileRules] = {}
+        self.device_files: list[FileRules] = []
+        self._names: set[str] = set()
+
+    def take(self, document: ManifestDocument) -> None:
+        placed, findings = read_document(document)
+        self.findings += findings
+        if document.name in self._names:
+            self.findings.append(placed.finding(placed.place(()), "two manifests have this name"))
+        self._names.add(document.name)
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            return
+        manifest, findings = check(placed)
+        self.findings += findings
+        if manifest is not None:
+            self._take_blocks(placed, manifest)
+
+    def _take_blocks(self, placed: Placed, manifest: Manifest) -> None:
+        device = device_rules(manifest.test_suite_config.global_)
+        for index, block in enumerate(manifest.test_suite_config.files):
+            rules = file_rules(placed, index, block, device)
+            file = upstream_file(block.path)
+            if file is None:
+                self.device_files.append(rules)
+            elif (first := self.upstream.setdefault(file, rules)) is not rules:
+                message = f"{file} is listed at {first.provenance} already, which counts; this block is ignored"
+                place = placed.place((*FILES, index, "path"))
+                self.findings.append(placed.finding(place, message, Severity.WARNING))
+
+
+def _digest(documents: Sequence[ManifestDocument]) -> str:
+    digest = hashlib.sha256()
+    for document in documents:
+        for part in (document.name.encode(), document.text.encode()):
+            # The length keeps ("a", "bc") and ("ab", "c") apart.
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
