@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 import zlib
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import DateTime, Dialect, Enum, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator
+
+# PostgreSQL's text holds no NUL, and lone surrogates have no UTF-8 form.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -35,7 +39,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class CappedText(TypeDecorator[str]):
-    """Untrusted text: cut at `cap` characters, and without NUL, which PostgreSQL refuses."""
+    """Untrusted text: cut at `cap` characters, and without characters that cannot be stored."""
 
     impl = Text
     cache_ok = True
@@ -47,7 +51,7 @@ class CappedText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         if value is None:
             return None
-        clean = value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        clean = _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
         return clean if len(clean) <= self.cap else clean[: self.cap - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -1,0 +1,189 @@
+"""How runs begin, and how they are called off: opening, superseding, cancelling, asking again.
+
+Everything here works inside the caller's writing session and wakes nobody: commit first, then wake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from relay.contract import ShardKind
+from relay.errors import ConflictError, NotFoundError
+from relay.runs.endings import call_off
+from relay.runs.states import FINAL_RUN_STATES, lock_run, note
+from relay.store.models import PlannedTest, Run, Shard, ShardState, Trigger
+from relay.views import RunState, Verdict
+
+#: What "rerun the failed tests" means: everything a second look could change.
+RERUN_VERDICTS = frozenset(
+    {
+        *(Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT),
+        *(Verdict.MISSING, Verdict.FLAKY, Verdict.INFRA),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run that is asked for. `identity` names the asking (a delivery, the nth rerun of a change): the same identity
+    never makes two runs. `only` limits the plan to these test ids."""
+
+    identity: str
+    repo: str
+    kind: str
+    base_sha: str
+    head_sha: str
+    device: str
+    trigger: Trigger
+    pr_number: int | None = None
+    title: str = ""
+    body: str = ""
+    base_ref: str = ""
+    fetch_ref: str = ""
+    attempt: int = 1
+    rerun_of: int | None = None
+    only: tuple[str, ...] = ()
+
+
+def open_run(session: Session, new: NewRun, now: datetime) -> Run:
+    """The run of this identity, opened with its select shard unless it is there already.
+
+    A run that a webhook asks for supersedes the unfinished older runs of its pull request.
+    """
+    by_identity = select(Run).where(Run.identity == new.identity)
+    known = session.scalar(by_identity)
+    if known is not None:
+        return known
+    try:
+        with session.begin_nested():
+            run = _insert(session, new, now)
+    except IntegrityError:
+        # Another transaction opened it between the question and the insert.
+        return session.scalars(by_identity).one()
+    if new.trigger is Trigger.WEBHOOK and run.pr_number is not None:
+        cancel_pull_request(session, run.repo, run.pr_number, now, reason=f"Superseded by run {run.id}.", before=run.id)
+    return run
+
+
+def _insert(session: Session, new: NewRun, now: datetime) -> Run:
+    run = Run(
+        identity=new.identity,
+        repo=new.repo,
+        kind=new.kind,
+        pr_number=new.pr_number,
+        title=new.title,
+        body=new.body,
+        base_ref=new.base_ref,
+        base_sha=new.base_sha,
+        head_sha=new.head_sha,
+        fetch_ref=new.fetch_ref,
+        device=new.device,
+        trigger=new.trigger,
+        attempt=new.attempt,
+        rerun_of=new.rerun_of,
+        only=list(new.only),
+        state=RunState.RECEIVED,
+        created_at=now,
+    )
+    session.add(run)
+    session.flush()
+    session.add(Shard(run_id=run.id, ordinal=0, kind=ShardKind.SELECT, state=ShardState.DUE))
+    note(session, run.id, now, "run.received", f"Run {run.id} opened by {new.trigger}, attempt {new.attempt}.")
+    return run
+
+
+def cancel_pull_request(
+    session: Session, repo: str, pr_number: int, now: datetime, *, reason: str, before: int | None = None
+) -> tuple[int, ...]:
+    """Cancel the unfinished runs of a pull request, with `before` only those with a smaller id. The ids cancelled."""
+    query = select(Run.id).where(
+        func.lower(Run.repo) == repo.lower(), Run.pr_number == pr_number, Run.state.not_in(FINAL_RUN_STATES)
+    )
+    if before is not None:
+        query = query.where(Run.id < before)
+    cancelled = tuple(session.scalars(query.order_by(Run.id)))
+    for run_id in cancelled:
+        cancel_run(session, run_id, now, reason)
+    return cancelled
+
+
+def cancel_run(session: Session, run_id: int, now: datetime, reason: str) -> Run:
+    """Cancel an unfinished run; a finished one stays as it is, so that asking twice is no error.
+
+    Raises:
+        NotFoundError: no such run.
+    """
+    run = _existing(session, run_id)
+    if run.state not in FINAL_RUN_STATES:
+        call_off(session, run, RunState.CANCELLED, now, reason)
+    return run
+
+
+def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool) -> Run:
+    """Open a new run of the same change: everything again, or only the tests that did not end well.
+
+    Raises:
+        NotFoundError: no such run.
+        ConflictError: the run is not finished, or has nothing to run again.
+    """
+    old = _existing(session, run_id)
+    if old.state not in FINAL_RUN_STATES:
+        raise ConflictError(
+            f"Run {old.id} is not finished yet; it is {old.state}.",
+            f"Wait for it (relay run watch {old.id}) or cancel it first (relay run cancel {old.id}).",
+            code="run_unfinished",
+        )
+    only = _to_repeat(session, old) if failed_only else tuple(old.only)
+    attempt = _last_attempt(session, old) + 1
+    return open_run(session, _again(old, attempt, only), now)
+
+
+def _again(old: Run, attempt: int, only: tuple[str, ...]) -> NewRun:
+    return NewRun(
+        identity=f"rerun:{old.id}:{attempt}",
+        repo=old.repo,
+        kind=old.kind,
+        base_sha=old.base_sha,
+        head_sha=old.head_sha,
+        device=old.device,
+        trigger=Trigger.RERUN,
+        pr_number=old.pr_number,
+        title=old.title,
+        body=old.body,
+        base_ref=old.base_ref,
+        fetch_ref=old.fetch_ref,
+        attempt=attempt,
+        rerun_of=old.id,
+        only=only,
+    )
+
+
+def _to_repeat(session: Session, old: Run) -> tuple[str, ...]:
+    query = select(PlannedTest.test_id).where(
+        PlannedTest.run_id == old.id, PlannedTest.verdict.in_(sorted(RERUN_VERDICTS))
+    )
+    found = tuple(session.scalars(query.order_by(PlannedTest.id)))
+    if not found:
+        raise ConflictError(
+            f"Run {old.id} has no failed test to run again.",
+            f"Run everything again without --failed (relay run rerun {old.id}).",
+            code="nothing_failed",
+        )
+    return found
+
+
+def _last_attempt(session: Session, run: Run) -> int:
+    same_change = (Run.repo == run.repo, Run.head_sha == run.head_sha, Run.device == run.device)
+    return session.scalar(select(func.max(Run.attempt)).where(*same_change)) or run.attempt
+
+
+def _existing(session: Session, run_id: int) -> Run:
+    run = lock_run(session, run_id)
+    if run is None:
+        raise NotFoundError(f"There is no run {run_id}.", "relay run list shows the runs there are.")
+    return run

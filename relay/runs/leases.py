@@ -1,0 +1,169 @@
+"""Who works on which shard, and until when. Owns leasing, heartbeats and expiry; results are `relay.runs.reporting`'s.
+
+A lease is the right of one worker to one shard. It ends by itself when the heartbeats stop, so a killed worker needs
+no goodbye. All functions work inside the caller's writing session.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from relay.contract import Heartbeat, ShardKind
+from relay.errors import LeaseLostError, NotFoundError
+from relay.runs.endings import give_back
+from relay.runs.reconcile import reconcile
+from relay.runs.states import FINAL_RUN_STATES, lock_run, transition
+from relay.store.models import PlannedTest, Run, Shard, ShardState
+from relay.views import RunState
+
+#: How many runs with due shards one request looks at; the next request sees the others.
+_RUNS_LOOKED_AT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTerms:
+    """How long a lease lasts (seconds) and how often a shard is tried."""
+
+    lease_seconds: float
+    max_attempts: int
+
+    def expiry(self, now: datetime) -> datetime:
+        return now + timedelta(seconds=self.lease_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedShard:
+    """A shard that was just leased, its run, and the tests of it that still want a verdict."""
+
+    run: Run
+    shard: Shard
+    tests: tuple[PlannedTest, ...]
+
+
+def lease_next(session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms) -> LeasedShard | None:
+    """Lease the oldest due shard of this device, or None when nothing is due.
+
+    The run's lock is taken before its shards are looked at, in ascending order of runs: two workers that ask at once
+    wait a moment for each other and get different shards. (Skipping locked rows instead would hide the other due
+    shards of a run from the second worker, or lock shard and run in the opposite order of everybody else.)
+    """
+    for run_id in session.scalars(_runs_with_due_shards(device)).all():
+        run = lock_run(session, run_id)
+        shard = session.scalar(_first_due_shard(run_id))
+        if run is not None and shard is not None:
+            _lease(session, shard, worker, now, terms.expiry(now))
+            _start(session, run, shard, now)
+            tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
+            return LeasedShard(run, shard, tests)
+    return None
+
+
+def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_at: datetime) -> None:
+    attempt = shard.attempt + 1
+    transition(
+        session,
+        shard,
+        ShardState.LEASED,
+        now,
+        f"Shard {shard.ordinal} ({shard.kind}) is leased by {worker}, attempt {attempt}.",
+        attempt=attempt,
+        lease_id=secrets.token_urlsafe(24),
+        lease_worker=worker,
+        lease_expires_at=expires_at,
+        progress="",
+    )
+
+
+def _start(session: Session, run: Run, shard: Shard, now: datetime) -> None:
+    """The first lease of a kind moves the run on."""
+    if run.state is RunState.RECEIVED and shard.kind is ShardKind.SELECT:
+        transition(session, run, RunState.SELECTING, now, "Selecting tests.", started_at=now)
+    elif run.state is RunState.PLANNED and shard.kind is ShardKind.TEST:
+        transition(session, run, RunState.RUNNING, now, "Running tests.")
+
+
+def heartbeat(session: Session, shard_id: int, beat: Heartbeat, now: datetime, terms: LeaseTerms) -> bool:
+    """Renew a lease. True when the run was cancelled and the worker should stop.
+
+    Raises:
+        NotFoundError: no such shard.
+        LeaseLostError: the lease is not the shard's current one.
+    """
+    run, shard = locked_shard(session, shard_id)
+    if run.state in FINAL_RUN_STATES and shard.lease_id == beat.lease_id:
+        return True
+    require_lease(shard, beat.lease_id)
+    shard.lease_expires_at = terms.expiry(now)
+    if beat.progress:
+        shard.progress = beat.progress
+    return False
+
+
+def expire_leases(session: Session, run_id: int, now: datetime, terms: LeaseTerms) -> int:
+    """End the leases of a run whose heartbeats stopped, and move the run on. How many ended."""
+    run = lock_run(session, run_id)
+    if run is None:
+        return 0
+    overdue = session.scalars(
+        select(Shard)
+        .where(Shard.run_id == run_id, Shard.state == ShardState.LEASED, Shard.lease_expires_at < now)
+        .order_by(Shard.ordinal)
+    ).all()
+    for shard in overdue:
+        give_back(session, shard, terms.max_attempts, now, f"no heartbeat from worker {shard.lease_worker}")
+    reconcile(session, run, now)
+    return len(overdue)
+
+
+def runs_with_overdue_leases(session: Session, now: datetime) -> tuple[int, ...]:
+    """The runs `expire_leases` has something to do for."""
+    query = select(Shard.run_id).where(Shard.state == ShardState.LEASED, Shard.lease_expires_at < now)
+    return tuple(session.scalars(query.distinct().order_by(Shard.run_id)))
+
+
+def locked_shard(session: Session, shard_id: int) -> tuple[Run, Shard]:
+    """A shard and its run, under the run's lock.
+
+    Raises:
+        NotFoundError: no such shard.
+    """
+    run_id = session.scalar(select(Shard.run_id).where(Shard.id == shard_id))
+    run = None if run_id is None else lock_run(session, run_id)
+    shard = session.get(Shard, shard_id, populate_existing=True)
+    if run is None or shard is None:
+        raise NotFoundError(f"There is no shard {shard_id}.", "Ask for a lease to get a shard.")
+    return run, shard
+
+
+def require_lease(shard: Shard, lease_id: str) -> None:
+    """Refuse everybody but the present holder.
+
+    Raises:
+        LeaseLostError: the lease is not the shard's current one.
+    """
+    if shard.state is not ShardState.LEASED or shard.lease_id != lease_id:
+        raise LeaseLostError(
+            f"The lease of shard {shard.id} has ended: the shard is {shard.state}.",
+            "Stop working on it and ask for another lease.",
+        )
+
+
+def _runs_with_due_shards(device: str) -> Select[int]:
+    query = select(Shard.run_id).join(Run, Run.id == Shard.run_id)
+    query = query.where(Shard.state == ShardState.DUE, Run.device == device)
+    return query.distinct().order_by(Shard.run_id).limit(_RUNS_LOOKED_AT)
+
+
+def _first_due_shard(run_id: int) -> Select[Shard]:
+    query = select(Shard).where(Shard.run_id == run_id, Shard.state == ShardState.DUE)
+    return query.order_by(Shard.ordinal).limit(1).execution_options(populate_existing=True)
+
+
+def _tests_without_verdict(shard_id: int) -> Select[PlannedTest]:
+    query = select(PlannedTest).where(PlannedTest.shard_id == shard_id, PlannedTest.verdict.is_(None))
+    return query.order_by(PlannedTest.id)

@@ -1,0 +1,172 @@
+"""What workers report: the selection, results, the end of a lease. Owns idempotency and the first-verdict rule.
+
+A message is identified by (shard, lease, sequence). The same again is answered like the first time; the same identity
+with another content is a conflict; a message of a lease that is not current is refused and changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relay.contract import (
+    Message,
+    ResultsPosted,
+    SelectionPosted,
+    ShardFinished,
+    ShardKind,
+    ShardOutcome,
+    TestResult,
+    Tree,
+)
+from relay.errors import BadMessageError, ConflictError
+from relay.runs.endings import complete_shard, give_back, open_tests
+from relay.runs.leases import LeaseTerms, locked_shard, require_lease
+from relay.runs.planning import record_selection
+from relay.runs.reconcile import reconcile
+from relay.runs.states import note
+from relay.runs.verdicts import judge
+from relay.store.models import PlannedTest, ResultBatch, Shard, ShardState, TestAttempt
+
+_SELECTION_SEQUENCE = 0
+
+
+def accept_selection(session: Session, shard_id: int, posted: SelectionPosted, now: datetime) -> None:
+    """Record what a select shard found, plan its tests, and end the shard.
+
+    Raises:
+        NotFoundError: no such shard.
+        LeaseLostError: the lease is not the shard's current one.
+        ConflictError: this lease reported another selection before.
+        BadMessageError: the shard selects nothing, or the report contradicts itself.
+    """
+    run, shard = locked_shard(session, shard_id)
+    _require_kind(shard, ShardKind.SELECT)
+    if _is_repeat(session, shard, posted.lease_id, _SELECTION_SEQUENCE, posted):
+        return
+    require_lease(shard, posted.lease_id)
+    record_selection(session, run, posted.report, now)
+    complete_shard(session, shard, now, f"Selected by {shard.lease_worker}.")
+    reconcile(session, run, now)
+
+
+def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: datetime) -> None:
+    """Record the attempts at some tests and give each its verdict. A test that has a verdict keeps it.
+
+    Raises:
+        NotFoundError: no such shard.
+        LeaseLostError: the lease is not the shard's current one.
+        ConflictError: this lease used the sequence number for other results before.
+        BadMessageError: a test is not of this shard, or is named twice.
+    """
+    run, shard = locked_shard(session, shard_id)
+    _require_kind(shard, ShardKind.TEST)
+    if _is_repeat(session, shard, posted.lease_id, posted.sequence, posted):
+        return
+    require_lease(shard, posted.lease_id)
+    tests = _tests_of(session, shard, posted.results)
+    fresh = [result for result in posted.results if tests[result.id].verdict is None]
+    for result in fresh:
+        _record_result(session, tests[result.id], result)
+    note(session, run.id, now, "tests.reported", f"{len(fresh)} results of shard {shard.ordinal}.")
+
+
+def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: datetime, terms: LeaseTerms) -> None:
+    """End a lease. `done` is believed only when the work is all there; otherwise the shard is due again.
+
+    Raises:
+        NotFoundError: no such shard.
+        LeaseLostError: the lease is not the shard's current one.
+    """
+    run, shard = locked_shard(session, shard_id)
+    if shard.lease_id == finished.lease_id and shard.state is not ShardState.LEASED:
+        return  # the goodbye of the last holder, again or after its work was taken in
+    require_lease(shard, finished.lease_id)
+    error = _why_unfinished(session, shard, finished)
+    if error:
+        give_back(session, shard, terms.max_attempts, now, error)
+    else:
+        complete_shard(session, shard, now, f"Shard {shard.ordinal} is done.")
+    reconcile(session, run, now)
+
+
+def _why_unfinished(session: Session, shard: Shard, finished: ShardFinished) -> str:
+    if finished.outcome is ShardOutcome.FAILED:
+        return finished.error or "the worker gave no reason"
+    if shard.kind is ShardKind.SELECT:
+        return "the worker ended the shard without reporting a selection"
+    missing = open_tests(session, shard)
+    return f"the worker ended the shard with {missing} tests unreported" if missing else ""
+
+
+def _record_result(session: Session, test: PlannedTest, result: TestResult) -> None:
+    judgement = judge(test.expected, result.attempts)
+    test.verdict = judgement.verdict
+    test.observation = judgement.observation
+    test.detail = judgement.detail
+    test.duration_s = judgement.duration_s
+    session.add_all(
+        TestAttempt(
+            planned_test_id=test.id,
+            tree=attempt.tree,
+            number=attempt.number,
+            observation=attempt.observation,
+            duration_s=attempt.duration_s,
+            detail=attempt.detail,
+        )
+        for attempt in result.attempts
+    )
+
+
+def _tests_of(session: Session, shard: Shard, results: Sequence[TestResult]) -> dict[str, PlannedTest]:
+    """The named tests of a shard, by id; each result must name one, and each attempt of a result must be another."""
+    tests = {
+        test.test_id: test for test in session.scalars(select(PlannedTest).where(PlannedTest.shard_id == shard.id))
+    }
+    names = [result.id for result in results]
+    unknown = [name for name in names if name not in tests]
+    if unknown:
+        raise BadMessageError(
+            f"{len(unknown)} results are for tests outside shard {shard.id}, the first is {unknown[0][:200]!r}.",
+            "Report exactly the tests of the lease.",
+        )
+    if len(set(names)) != len(names):
+        raise BadMessageError("A test is reported twice in one message.", "Send one result per test.")
+    for result in results:
+        tries = [(attempt.tree, attempt.number) for attempt in result.attempts]
+        if len(set(tries)) != len(tries) or all(tree is Tree.BASE for tree, _ in tries):
+            raise BadMessageError(
+                f"The attempts at {result.id[:200]!r} cannot be told apart, or none is on head.",
+                "Number the attempts per tree and run the test on head.",
+            )
+    return tests
+
+
+def _is_repeat(session: Session, shard: Shard, lease_id: str, sequence: int, message: Message) -> bool:
+    """Whether this message was taken in before. A new one of the current lease is noted as seen."""
+    digest = hashlib.sha256(message.model_dump_json().encode()).hexdigest()
+    known = session.scalar(
+        select(ResultBatch.digest).where(
+            ResultBatch.shard_id == shard.id, ResultBatch.lease_id == lease_id, ResultBatch.sequence == sequence
+        )
+    )
+    if known is None:
+        require_lease(shard, lease_id)
+        session.add(ResultBatch(shard_id=shard.id, lease_id=lease_id, sequence=sequence, digest=digest))
+        return False
+    if known != digest:
+        raise ConflictError(
+            f"Message {sequence} of this lease was reported before with other content.",
+            "Send a repeat unchanged, and new content under the next sequence number.",
+            code="sequence_conflict",
+        )
+    return True
+
+
+def _require_kind(shard: Shard, kind: ShardKind) -> None:
+    if shard.kind is not kind:
+        raise BadMessageError(f"Shard {shard.id} is a {shard.kind} shard.", f"Only a {kind} shard takes this report.")

@@ -1,0 +1,101 @@
+"""The state machines of runs and shards as tables, and the one function that moves along them.
+
+Every change of a state in the record goes through `transition`: it checks the table, compares and sets inside the
+caller's transaction, and writes the line of history. Why a transition happens is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CursorResult, select, update
+from sqlalchemy.orm import Session
+
+from relay.store.models import Run, RunEvent, Shard, ShardState
+from relay.views import RunState
+
+RUN_TRANSITIONS: Mapping[RunState, frozenset[RunState]] = {
+    RunState.RECEIVED: frozenset({RunState.SELECTING, RunState.CANCELLED, RunState.FAILED}),
+    RunState.SELECTING: frozenset({RunState.PLANNED, RunState.FINISHED, RunState.CANCELLED, RunState.FAILED}),
+    RunState.PLANNED: frozenset({RunState.RUNNING, RunState.CANCELLED}),
+    RunState.RUNNING: frozenset({RunState.FINISHED, RunState.CANCELLED}),
+    RunState.FINISHED: frozenset(),
+    RunState.CANCELLED: frozenset(),
+    RunState.FAILED: frozenset(),
+}
+
+SHARD_TRANSITIONS: Mapping[ShardState, frozenset[ShardState]] = {
+    ShardState.DUE: frozenset({ShardState.LEASED, ShardState.LOST}),
+    ShardState.LEASED: frozenset({ShardState.DUE, ShardState.DONE, ShardState.LOST}),
+    ShardState.DONE: frozenset(),
+    ShardState.LOST: frozenset(),
+}
+
+FINAL_RUN_STATES = frozenset(state for state, after in RUN_TRANSITIONS.items() if not after)
+FINAL_SHARD_STATES = frozenset(state for state, after in SHARD_TRANSITIONS.items() if not after)
+
+
+class TransitionError(Exception):
+    """A state could not be changed."""
+
+
+class IllegalTransitionError(TransitionError):
+    """The table has no such step: a bug in the caller."""
+
+
+class StaleTransitionError(TransitionError):
+    """Somebody else moved the record first: the caller re-reads and decides anew."""
+
+
+def lock_run(session: Session, run_id: int) -> Run | None:
+    """The run, locked until the transaction ends; None when there is no such run.
+
+    Everything that changes a run, its shards or its tests takes this lock first, and several runs only in ascending
+    order of their ids, so that nobody waits in a circle. SQLite has one lock for all writers already.
+    """
+    return session.scalar(
+        select(Run).where(Run.id == run_id).with_for_update().execution_options(populate_existing=True)
+    )
+
+
+def transition(
+    session: Session, record: Run | Shard, to: RunState | ShardState, now: datetime, text: str, **changes: Any
+) -> None:
+    """Move `record` to `to` together with `changes`, and add `text` to the run's history.
+
+    Raises:
+        IllegalTransitionError: the state machine has no step from the present state to `to`.
+        StaleTransitionError: the record is not in the state this session knows any more.
+    """
+    if to not in _allowed(record):
+        raise IllegalTransitionError(f"{_name(record)} cannot go from {record.state} to {to}")
+    table = type(record)
+    result = session.execute(
+        update(table).where(table.id == record.id, table.state == record.state).values(state=to, **changes),
+        execution_options={"synchronize_session": False},
+    )
+    if not isinstance(result, CursorResult) or result.rowcount != 1:
+        raise StaleTransitionError(f"{_name(record)} is not {record.state} any more")
+    session.refresh(record)
+    run_id = record.id if isinstance(record, Run) else record.run_id
+    note(session, run_id, now, f"{_word(record)}.{to}", text)
+
+
+def note(session: Session, run_id: int, now: datetime, kind: str, text: str) -> None:
+    """Add a line to a run's history. The caller holds the run's lock (`lock_run`)."""
+    session.add(RunEvent(run_id=run_id, at=now, kind=kind, text=text))
+    session.flush()
+
+
+def _allowed(record: Run | Shard) -> frozenset[RunState] | frozenset[ShardState]:
+    return RUN_TRANSITIONS[record.state] if isinstance(record, Run) else SHARD_TRANSITIONS[record.state]
+
+
+def _word(record: Run | Shard) -> str:
+    return "run" if isinstance(record, Run) else "shard"
+
+
+def _name(record: Run | Shard) -> str:
+    return f"{_word(record)} {record.id}"

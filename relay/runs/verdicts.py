@@ -1,0 +1,142 @@
+"""What the attempts at a test mean, and what the tests of a run mean together. Pure: no clock, no record, no settings.
+
+The verdict of one test is expectation x observation on head, compared with the base commit. `fixed` needs the test's
+history and is not produced here yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from relay.contract import Attempt, Expected, NotTested, NotTestedReason, Observation, Tree
+from relay.views import Conclusion, Verdict
+
+#: The line with which the device refuses a test by a named rule.
+UNSUPPORTED_MARK = "spyre: unsupported"
+
+_FAILING = {
+    Observation.FAILED: Verdict.REGRESSION,
+    Observation.CRASHED: Verdict.CRASH,
+    Observation.TIMED_OUT: Verdict.TIMEOUT,
+    Observation.MISSING: Verdict.MISSING,
+}
+
+#: Observation on head -> what base must have shown for head to be no worse. A crash is worse than a plain failure.
+_LIKEWISE = {
+    Observation.FAILED: frozenset({Observation.FAILED, Observation.CRASHED, Observation.TIMED_OUT}),
+    Observation.CRASHED: frozenset({Observation.CRASHED}),
+    Observation.TIMED_OUT: frozenset({Observation.TIMED_OUT, Observation.CRASHED}),
+    Observation.MISSING: frozenset({Observation.MISSING}),
+}
+
+_XFAIL = {
+    Observation.PASSED: Verdict.XPASS,
+    Observation.FAILED: Verdict.KNOWN_FAILURE,
+    Observation.SKIPPED: Verdict.OK,
+    Observation.CRASHED: Verdict.CRASH,
+    Observation.TIMED_OUT: Verdict.TIMEOUT,
+    Observation.MISSING: Verdict.MISSING,
+}
+
+#: Verdicts of a must-pass test that fail the run, in the order the headline names them.
+_NAMES = {
+    Verdict.REGRESSION: ("regression", "regressions"),
+    Verdict.CRASH: ("crash", "crashes"),
+    Verdict.TIMEOUT: ("timeout", "timeouts"),
+    Verdict.MISSING: ("missing test", "missing tests"),
+    Verdict.XPASS: ("unexpected pass", "unexpected passes"),
+    Verdict.INFRA: ("without an answer", "without an answer"),
+    Verdict.FLAKY: ("flaky", "flaky"),
+    Verdict.KNOWN_FAILURE: ("known failure", "known failures"),
+    Verdict.UNSUPPORTED: ("unsupported", "unsupported"),
+    Verdict.FIXED: ("fixed", "fixed"),
+}
+_BREAKING = frozenset({Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING})
+
+_NOT_TESTED = {
+    NotTestedReason.NEEDS_BUILD: "Not tested, the change needs a build",
+    NotTestedReason.SKEW: "Not tested, the tree and the installed build differ too much",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The outcome of one planned test: verdict, and the observation, detail and duration that are shown for it."""
+
+    verdict: Verdict
+    observation: Observation | None
+    detail: str
+    duration_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTest:
+    """What the conclusion needs to know of a test."""
+
+    expected: Expected
+    verdict: Verdict
+
+    @property
+    def breaks(self) -> bool:
+        """Whether this test alone makes the run a failure."""
+        if self.expected is Expected.XFAIL_STRICT:
+            return self.verdict is Verdict.XPASS
+        return self.expected is Expected.MANDATORY_SUCCESS and self.verdict in _BREAKING
+
+
+def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
+    """The verdict of one test from all its attempts, in whatever order they are given.
+
+    Without any attempt on head there is no answer about the change: `infra`.
+    """
+    head, base = _ordered(attempts, Tree.HEAD), _ordered(attempts, Tree.BASE)
+    if not head:
+        return Judgement(Verdict.INFRA, None, "The worker sent no attempt on the head commit.", None)
+    last = head[-1]
+    earlier = [attempt for attempt in head[:-1] if attempt.observation in _FAILING]
+    if earlier and last.observation in (Observation.PASSED, Observation.SKIPPED):
+        # The failure is what a reader wants to see of a flaky test.
+        return Judgement(Verdict.FLAKY, last.observation, earlier[-1].detail, last.duration_s)
+    verdict = _mandatory(last, base) if expected is Expected.MANDATORY_SUCCESS else _XFAIL[last.observation]
+    return Judgement(verdict, last.observation, last.detail, last.duration_s)
+
+
+def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:
+    if last.observation not in _FAILING:
+        return Verdict.OK
+    if not base or base[-1].observation not in _LIKEWISE[last.observation]:
+        return _FAILING[last.observation]
+    return Verdict.UNSUPPORTED if UNSUPPORTED_MARK in last.detail else Verdict.KNOWN_FAILURE
+
+
+def _ordered(attempts: Iterable[Attempt], tree: Tree) -> list[Attempt]:
+    return sorted((attempt for attempt in attempts if attempt.tree is tree), key=lambda attempt: attempt.number)
+
+
+def conclude(tests: Sequence[JudgedTest], not_tested: NotTested | None) -> tuple[Conclusion, str]:
+    """The conclusion of a run and its headline: one sentence for people, with counts.
+
+    A run with tests that got no answer is never a success: unanswered is not green.
+    """
+    if not_tested is not None:
+        return Conclusion.NEUTRAL, f"{_NOT_TESTED[not_tested.reason]}: {not_tested.detail}".rstrip(": ")
+    if not tests:
+        return Conclusion.NEUTRAL, "Nothing to test: the change affects no test that runs on this device."
+    counts = Counter(test.verdict for test in tests)
+    tally = f"{counts[Verdict.OK]}/{len(tests)} tests ok{_rest(counts)}."
+    if any(test.breaks for test in tests):
+        broken = sum(test.breaks for test in tests)
+        return Conclusion.FAILURE, f"{_count(broken, 'test breaks', 'tests break')} with this change: {tally}"
+    if counts[Verdict.INFRA]:
+        return Conclusion.NEUTRAL, f"No full answer, the service lost work: {tally}"
+    return Conclusion.SUCCESS, f"Nothing breaks with this change: {tally}"
+
+
+def _rest(counts: Counter[Verdict]) -> str:
+    return "".join(f", {_count(counts[verdict], *words)}" for verdict, words in _NAMES.items() if counts[verdict])
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
