@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+
+from fastapi import APIRouter, FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from relay.context import RelayContext
+from relay.intake.deliveries import sweep_deliveries
+from relay.manifests import ManifestStore
+from relay.runs.leases import LeaseTerms
+from relay.runs.sweeper import Sweeper
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
+from relay.web import operator_api, pages, read_api, stream, triage_proxy, webhook, worker_api
+from relay.web.error_handlers import install_error_handlers
+
+ROUTERS: tuple[APIRouter, ...] = (
+    webhook.router,
+    worker_api.router,
+    triage_proxy.router,
+    operator_api.router,
+    read_api.router,
+    stream.router,
+    pages.router,
+)
 
 
 def create_app(settings: RelaySettings) -> FastAPI:
-    """The web application of one relay process.
+    """The web application of one relay process. While it serves, its sweep runs in a thread.
+
+    Raises:
+        SettingsError: the settings do not let the service start.
+    """
+    context = create_context(settings)
+    app = FastAPI(
+        title="OOT relay",
+        version=version("oot-relay"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=partial(_lifespan, context),
+    )
+    app.state.relay = context
+    install_error_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+def create_context(settings: RelaySettings) -> RelayContext:
+    """The parts of a relay process without its web application, with the schema up to date.
 
     Raises:
         SettingsError: the settings do not let the service start.
@@ -20,6 +64,34 @@ def create_app(settings: RelaySettings) -> FastAPI:
     engine = open_engine(complete.database_url)
     if complete.upgrade_on_start:
         upgrade_database(engine)
-    app = FastAPI(title="OOT relay", docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json")
-    app.state.relay = RelayContext(complete, Store(engine), CeleryWaker(complete.broker_url))
-    return app
+    return RelayContext(
+        settings=complete,
+        store=Store(engine),
+        waker=CeleryWaker(complete.broker_url),
+        manifests=ManifestStore(complete.manifest_dir),
+    )
+
+
+def create_sweeper(context: RelayContext) -> Sweeper:
+    """The sweep of this process, not started yet."""
+    settings = context.settings
+    return Sweeper(
+        context.store,
+        context.waker,
+        LeaseTerms(settings.lease_seconds, settings.max_attempts),
+        interval_s=settings.sweep_seconds,
+        now=context.now,
+        process_deliveries=partial(sweep_deliveries, context),
+    )
+
+
+@asynccontextmanager
+async def _lifespan(context: RelayContext, _app: FastAPI) -> AsyncIterator[None]:
+    sweeper = create_sweeper(context)
+    sweeper.start()
+    try:
+        yield
+    finally:
+        await run_in_threadpool(sweeper.stop)
+        context.waker.close()
+        context.store.engine.dispose()

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from relay.manifests import ManifestStore
 from relay.settings import RelaySettings
 from relay.store.engine import Store
 from relay.wake import Waker
@@ -26,6 +27,7 @@ class RelayContext:
     settings: RelaySettings
     store: Store
     waker: Waker
+    manifests: ManifestStore
     now: Callable[[], datetime] = utc_now
 
 

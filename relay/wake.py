@@ -28,6 +28,10 @@ class Waker(Protocol):
         """Send one wake-up. False when the broker could not be reached; never raises for that."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections; nothing is sent afterwards."""
+        ...
+
 
 class CeleryWaker:
     """Sends wake-ups through a Celery broker, as a producer only: no results, JSON, no retries of its own."""
@@ -57,7 +61,7 @@ class CeleryWaker:
         return True
 
     def close(self) -> None:
-        """Close the pooled connections."""
+        """Let go of the pooled connections."""
         self._celery.close()
 
     def _ensure_folder(self) -> None:

@@ -10,14 +10,14 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from relay.contract import Heartbeat, ShardKind
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs.endings import give_back
 from relay.runs.reconcile import reconcile
-from relay.runs.states import FINAL_RUN_STATES, lock_run, transition
+from relay.runs.states import FINAL_RUN_STATES, is_row_id, lock_run, transition
 from relay.store.models import PlannedTest, Run, Shard, ShardState
 from relay.views import RunState
 
@@ -126,15 +126,23 @@ def runs_with_overdue_leases(session: Session, now: datetime) -> tuple[int, ...]
     return tuple(session.scalars(query.distinct().order_by(Shard.run_id)))
 
 
+def due_shards(session: Session) -> dict[str, int]:
+    """How many shards are due, by device; devices without any are left out."""
+    query = select(Run.device, func.count(Shard.id)).join(Shard, Shard.run_id == Run.id)
+    rows = session.execute(query.where(Shard.state == ShardState.DUE).group_by(Run.device))
+    return dict(row._tuple() for row in rows)
+
+
 def locked_shard(session: Session, shard_id: int) -> tuple[Run, Shard]:
     """A shard and its run, under the run's lock.
 
     Raises:
         NotFoundError: no such shard.
     """
-    run_id = session.scalar(select(Shard.run_id).where(Shard.id == shard_id))
+    known = is_row_id(shard_id)
+    run_id = session.scalar(select(Shard.run_id).where(Shard.id == shard_id)) if known else None
     run = None if run_id is None else lock_run(session, run_id)
-    shard = session.get(Shard, shard_id, populate_existing=True)
+    shard = session.get(Shard, shard_id, populate_existing=True) if run is not None else None
     if run is None or shard is None:
         raise NotFoundError(f"There is no shard {shard_id}.", "Ask for a lease to get a shard.")
     return run, shard

@@ -55,9 +55,16 @@ def lock_run(session: Session, run_id: int) -> Run | None:
     Everything that changes a run, its shards or its tests takes this lock first, and several runs only in ascending
     order of their ids, so that nobody waits in a circle. SQLite has one lock for all writers already.
     """
+    if not is_row_id(run_id):
+        return None
     return session.scalar(
         select(Run).where(Run.id == run_id).with_for_update().execution_options(populate_existing=True)
     )
+
+
+def is_row_id(number: int) -> bool:
+    """Whether a number from a URL can be an id at all: PostgreSQL refuses to compare larger ones."""
+    return 0 < number < 2**31
 
 
 def transition(

@@ -1,0 +1,43 @@
+"""The operator API: run again, cancel. Thin over `relay.runs.creation`; the operator token is the only permission."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from relay.context import Context
+from relay.runs.creation import cancel_run, rerun
+from relay.runs.queries import run_summary
+from relay.views import RunSummary
+from relay.web.auth import OperatorOnly
+
+_BODY_CAP = 64 * 1024
+
+router = APIRouter(prefix="/api/v1/runs", tags=["operator"], dependencies=[OperatorOnly], max_body_size=_BODY_CAP)
+
+
+class RerunRequest(BaseModel):
+    """`failed`: only the tests that did not end well, instead of everything."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    failed: bool = False
+
+
+@router.post("/{run_id}/rerun", status_code=201)
+def rerun_run(context: Context, run_id: int, wanted: RerunRequest | None = None) -> RunSummary:
+    """Opens a new run of the same change and wakes a worker for it."""
+    failed_only = wanted is not None and wanted.failed
+    with context.store.writing() as session:
+        run = rerun(session, run_id, context.now(), failed_only=failed_only)
+        summary = run_summary(session, run.id, context.settings.public_url)
+    context.waker.wake(summary.device)
+    return summary
+
+
+@router.post("/{run_id}/cancel")
+def cancel(context: Context, run_id: int) -> RunSummary:
+    """Cancels an unfinished run; a run that has ended is answered as it is."""
+    with context.store.writing() as session:
+        cancel_run(session, run_id, context.now(), "Cancelled by an operator.")
+        return run_summary(session, run_id, context.settings.public_url)

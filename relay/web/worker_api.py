@@ -1,0 +1,135 @@
+"""The worker API: leases, heartbeats, reports. Translates between `relay.contract` and `relay.runs`, nothing more.
+
+Every handler commits first and wakes workers afterwards, so that nobody is woken for what is not in the record yet.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from relay.context import Context, RelayContext
+from relay.contract import (
+    Accepted,
+    Change,
+    Heartbeat,
+    HeartbeatReply,
+    Lease,
+    LeaseRequest,
+    ResultsPosted,
+    SelectionPosted,
+    SelectOrder,
+    ShardFinished,
+    ShardKind,
+    TestOrder,
+    TriageSettings,
+)
+from relay.manifests import LoadedManifests
+from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
+from relay.runs.reporting import accept_results, accept_selection, finish_shard
+from relay.runs.sweeper import MOST_WAKES
+from relay.store.models import Run
+from relay.web.auth import WorkerOnly
+
+#: A selection of a large change carries every considered test with its reasons.
+BODY_CAP = 32 * 1024 * 1024
+
+router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly], max_body_size=BODY_CAP)
+
+
+@router.post("/lease", response_model=Lease, responses={204: {"description": "Nothing is due", "model": None}})
+def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
+    """The next due shard of the worker's device, or 204."""
+    manifests = context.manifests.current()
+    with context.store.writing() as session:
+        leased = lease_next(session, wanted.device, wanted.worker, context.now(), _terms(context))
+        if leased is None:
+            return Response(status_code=204)
+        if leased.shard.kind is ShardKind.SELECT:
+            leased.run.manifest_digest = manifests.digest
+        return _message(context, leased, manifests)
+
+
+@router.post("/shards/{shard_id}/heartbeat")
+def beat(context: Context, shard_id: int, posted: Heartbeat) -> HeartbeatReply:
+    """Keeps a lease alive and tells whether the run was cancelled."""
+    with context.store.writing() as session:
+        cancelled = heartbeat(session, shard_id, posted, context.now(), _terms(context))
+    return HeartbeatReply(cancelled=cancelled)
+
+
+@router.post("/shards/{shard_id}/selection")
+def selection(context: Context, shard_id: int, posted: SelectionPosted) -> Accepted:
+    """Takes in a selection and its plan, and wakes workers for the planned shards."""
+    with context.store.writing() as session:
+        accept_selection(session, shard_id, posted, context.now())
+    _wake(context)
+    return Accepted()
+
+
+@router.post("/shards/{shard_id}/results")
+def results(context: Context, shard_id: int, posted: ResultsPosted) -> Accepted:
+    """Takes in results; each test keeps the first verdict it gets."""
+    with context.store.writing() as session:
+        accept_results(session, shard_id, posted, context.now())
+    return Accepted()
+
+
+@router.post("/shards/{shard_id}/finish")
+def finish(context: Context, shard_id: int, posted: ShardFinished) -> Accepted:
+    """Ends a lease, and wakes workers for what is due then."""
+    with context.store.writing() as session:
+        finish_shard(session, shard_id, posted, context.now(), _terms(context))
+    _wake(context)
+    return Accepted()
+
+
+def _terms(context: RelayContext) -> LeaseTerms:
+    return LeaseTerms(context.settings.lease_seconds, context.settings.max_attempts)
+
+
+def _wake(context: RelayContext) -> None:
+    with context.store.reading() as session:
+        due = due_shards(session)
+    for device, count in due.items():
+        for _ in range(min(count, MOST_WAKES)):
+            if not context.waker.wake(device):
+                break
+
+
+def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManifests) -> Lease:
+    run, shard = leased.run, leased.shard
+    return Lease(
+        lease_id=shard.lease_id or "",
+        shard_id=shard.id,
+        run_id=run.id,
+        kind=shard.kind,
+        attempt=shard.attempt,
+        expires_in_s=context.settings.lease_seconds,
+        change=_change(run, context.settings.upstream_clone_url),
+        select=_select_order(context, run, manifests) if shard.kind is ShardKind.SELECT else None,
+        tests=tuple(TestOrder(id=test.test_id, file=test.file, expected=test.expected) for test in leased.tests),
+    )
+
+
+def _change(run: Run, clone_url: str) -> Change:
+    return Change(
+        repo=run.repo,
+        clone_url=clone_url,
+        fetch_ref=run.fetch_ref,
+        base_sha=run.base_sha,
+        head_sha=run.head_sha,
+        pr_number=run.pr_number,
+        title=run.title,
+        body=run.body,
+    )
+
+
+def _select_order(context: RelayContext, run: Run, manifests: LoadedManifests) -> SelectOrder:
+    settings = context.settings
+    triage = TriageSettings(model=settings.llm_model, timeout_s=settings.llm_timeout_s)
+    return SelectOrder(
+        manifests=manifests.texts,
+        triage=triage if settings.llm_configured else None,
+        only=tuple(run.only),
+        shard_size=settings.shard_size,
+    )
