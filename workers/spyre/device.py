@@ -1,0 +1,189 @@
+"""The module `torch.spyre`: what torch and test code expect of an accelerator's own module.
+
+Devices, streams, events and memory are torch's generic accelerator functions under the usual names; only random numbers
+need something of ours, since torch has no Python name for the default generator of an out-of-tree device.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import torch
+
+DeviceLike = Any  # int, str, torch.device or None, as everywhere in torch
+
+Stream = torch.Stream
+Event = torch.Event
+
+
+# --- devices -------------------------------------------------------------------------------------------------------
+
+
+def is_available() -> bool:
+    """True: the library is loaded, or this module would not exist."""
+    return True
+
+
+def is_initialized() -> bool:
+    """True: there is nothing to initialise lazily."""
+    return True
+
+
+def device_count() -> int:
+    """Number of emulated devices, from `SPYRE_DEVICE_COUNT`."""
+    count: int = torch._C._accelerator_hooks_device_count()  # torch.accelerator asks this module in turn
+    return count
+
+
+def current_device() -> int:
+    """Index of this thread's current device."""
+    index: int = torch.accelerator.current_device_index()
+    return index
+
+
+def set_device(device: DeviceLike) -> None:
+    """Make a device this thread's current one."""
+    torch.accelerator.set_device_index(_index(device))
+
+
+class device:  # noqa: N801 - the name that every accelerator module of torch uses
+    """Context manager that makes a device the current one; `None` or a negative index changes nothing."""
+
+    def __init__(self, device: DeviceLike) -> None:
+        self.idx = -1 if device is None else _index(device)
+        self._before = -1
+
+    def __enter__(self) -> None:
+        self._before = torch._C._accelerator_maybeExchangeDevice(self.idx) if self.idx >= 0 else -1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
+        if self._before >= 0:
+            torch._C._accelerator_maybeExchangeDevice(self._before)
+
+
+def _index(device: DeviceLike) -> int:
+    index: int = torch.accelerator._utils._get_device_index(device, optional=True)
+    return index
+
+
+# --- streams and waiting -------------------------------------------------------------------------------------------
+
+
+def synchronize(device: DeviceLike = None) -> None:
+    """Wait for all work of a device. Every call has finished when it returns, so only the device is checked."""
+    torch.accelerator.synchronize(_index(device))
+
+
+def current_stream(device: DeviceLike = None) -> Any:
+    """This thread's current stream on a device."""
+    return torch.accelerator.current_stream(_index(device))
+
+
+def set_stream(stream: Any) -> None:
+    """Make a stream this thread's current one on its device."""
+    torch.accelerator.set_stream(stream)
+
+
+# --- memory, in bytes ----------------------------------------------------------------------------------------------
+
+
+def memory_allocated(device: DeviceLike = None) -> int:
+    """Bytes that tensors hold on a device, in whole sticks of 128 bytes."""
+    held: int = torch.accelerator.memory_allocated(_index(device))
+    return held
+
+
+def max_memory_allocated(device: DeviceLike = None) -> int:
+    """Largest value of `memory_allocated` since the start or the last reset."""
+    peak: int = torch.accelerator.max_memory_allocated(_index(device))
+    return peak
+
+
+def reset_peak_memory_stats(device: DeviceLike = None) -> None:
+    """Let `max_memory_allocated` start again from what is held now."""
+    torch.accelerator.reset_peak_memory_stats(_index(device))
+
+
+def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
+    """All counters of a device, under the names of `torch.accelerator.memory_stats`."""
+    return dict(torch.accelerator.memory_stats(_index(device)))
+
+
+def empty_cache() -> None:
+    """Nothing is cached; kept because programs call it on every accelerator."""
+    torch.accelerator.empty_cache()
+
+
+# --- random numbers ------------------------------------------------------------------------------------------------
+
+
+def _default_generator(device: DeviceLike = None) -> Any:
+    return torch.ops.spyre.default_generator(_index(device))
+
+
+default_generators = tuple(_default_generator(index) for index in range(device_count()))
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the default generator of the current device."""
+    _default_generator().manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the default generators of all devices; `torch.manual_seed` calls this."""
+    for generator in default_generators:
+        generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """Seed the default generator of the current device from the system's randomness and return the seed."""
+    fresh: int = _default_generator().seed()
+    return fresh
+
+
+def initial_seed() -> int:
+    """The seed that the default generator of the current device started from."""
+    first: int = _default_generator().initial_seed()
+    return first
+
+
+def get_rng_state(device: DeviceLike = None) -> Any:
+    """State of a device's default generator, a CPU tensor of bytes."""
+    return _default_generator(device).get_state()
+
+
+def set_rng_state(new_state: Any, device: DeviceLike = None) -> None:
+    """Put a state from `get_rng_state` back."""
+    _default_generator(device).set_state(new_state)
+
+
+def get_rng_state_all() -> list[Any]:
+    """States of all default generators."""
+    return [generator.get_state() for generator in default_generators]
+
+
+def set_rng_state_all(new_states: list[Any]) -> None:
+    """Put states from `get_rng_state_all` back."""
+    for generator, state in zip(default_generators, new_states, strict=True):
+        generator.set_state(state)
+
+
+def _is_in_bad_fork() -> bool:
+    """Memory and state are plain process memory, so a forked child may go on."""
+    return False
+
+
+# --- mixed precision -----------------------------------------------------------------------------------------------
+
+
+def get_amp_supported_dtype() -> list[Any]:
+    """Dtypes that `torch.autocast("spyre")` accepts."""
+    return [torch.float16, torch.bfloat16]
+
+
+def is_bf16_supported() -> bool:
+    """True: every CPU kernel for bfloat16 serves the device."""
+    return True

@@ -1,0 +1,199 @@
+// Device memory: host memory in sticks of 128 bytes, counted per device.
+//
+// Two kinds of block exist. An *own* block was asked for by torch (empty, resize). An *adopted* block is the result of a
+// CPU kernel: its bytes stay where the kernel put them and belong to the device from then on. Both are counted, so the
+// statistics of torch.accelerator tell what a real device would have to hold.
+#pragma once
+
+#include "devices.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Storage.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace spyre {
+
+constexpr size_t kStickBytes = 128;
+
+inline size_t whole_sticks(size_t bytes) {
+  return (bytes + kStickBytes - 1) / kStickBytes * kStickBytes;
+}
+
+// What each device holds. Leaked on purpose: tensors may die after static objects do.
+class Ledger {
+ public:
+  static Ledger& instance() {
+    static auto* ledger = new Ledger;
+    return *ledger;
+  }
+
+  void charge(c10::DeviceIndex device, size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& stats = stats_[device];
+    each_total(stats, [&](c10::CachingAllocator::Stat& total) { total.increase(whole_sticks(bytes)); });
+    stats.requested_bytes[kAll].increase(bytes);
+    stats.allocation[kAll].increase(1);
+    stats.num_device_alloc++;
+  }
+
+  void discharge(c10::DeviceIndex device, size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& stats = stats_[device];
+    each_total(stats, [&](c10::CachingAllocator::Stat& total) { total.decrease(whole_sticks(bytes)); });
+    stats.requested_bytes[kAll].decrease(bytes);
+    stats.allocation[kAll].decrease(1);
+    stats.num_device_free++;
+  }
+
+  c10::CachingDeviceAllocator::DeviceStats read(c10::DeviceIndex device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stats_[resolve(device)];
+  }
+
+  void reset_accumulated(c10::DeviceIndex device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& stats = stats_[resolve(device)];
+    each_total(stats, [](c10::CachingAllocator::Stat& total) { total.reset_accumulated(); });
+    stats.requested_bytes[kAll].reset_accumulated();
+    stats.allocation[kAll].reset_accumulated();
+    stats.num_device_alloc = stats.num_device_free = 0;
+  }
+
+  void reset_peak(c10::DeviceIndex device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& stats = stats_[resolve(device)];
+    each_total(stats, [](c10::CachingAllocator::Stat& total) { total.reset_peak(); });
+    stats.requested_bytes[kAll].reset_peak();
+    stats.allocation[kAll].reset_peak();
+  }
+
+ private:
+  static constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+  // Nothing is cached, so the three totals that torch keeps are always equal.
+  template <typename Change>
+  static void each_total(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
+    change(stats.allocated_bytes[kAll]);
+    change(stats.reserved_bytes[kAll]);
+    change(stats.active_bytes[kAll]);
+  }
+
+  std::mutex mutex_;
+  std::array<c10::CachingDeviceAllocator::DeviceStats, kMaxDevices> stats_;
+};
+
+// The context of every data pointer on the device. `lender` is the CPU storage of an adopted block and keeps it alive.
+struct Block {
+  void* own_memory;
+  c10::Storage lender;
+  size_t bytes;
+  c10::DeviceIndex device;
+
+  static void destroy(void* context) {
+    auto* block = static_cast<Block*>(context);
+    Ledger::instance().discharge(block->device, block->bytes);
+    std::free(block->own_memory);
+    delete block;
+  }
+};
+
+inline c10::DataPtr no_memory(c10::DeviceIndex device) {
+  return {nullptr, device_at(device)};
+}
+
+inline c10::DataPtr own_memory(c10::DeviceIndex device, size_t bytes) {
+  if (bytes == 0) {
+    return no_memory(device);
+  }
+  void* memory = nullptr;
+  const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes)) == 0;
+  TORCH_CHECK_WITH(OutOfMemoryError, fits, "spyre: out of memory: cannot allocate ", bytes, " bytes");
+  Ledger::instance().charge(device, bytes);
+  return {memory, new Block{memory, {}, bytes, device}, &Block::destroy, device_at(device)};
+}
+
+// Memory that a CPU kernel allocated becomes device memory without a copy.
+inline c10::DataPtr adopted_memory(c10::DeviceIndex device, const c10::Storage& lender) {
+  if (lender.nbytes() == 0 || lender.data() == nullptr) {
+    return no_memory(device);
+  }
+  Ledger::instance().charge(device, lender.nbytes());
+  return {
+      lender.mutable_data(), new Block{nullptr, lender, lender.nbytes(), device}, &Block::destroy, device_at(device)};
+}
+
+class DeviceAllocator final : public c10::DeviceAllocator {
+ public:
+  static DeviceAllocator* instance() {
+    static auto* allocator = new DeviceAllocator;
+    return allocator;
+  }
+
+  c10::DataPtr allocate(size_t bytes) override { return own_memory(current_device_of_thread, bytes); }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {} // nothing is cached
+  void recordStream(const c10::DataPtr&, c10::Stream) override {} // every call has finished when it returns
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
+    return Ledger::instance().read(device);
+  }
+  void resetAccumulatedStats(c10::DeviceIndex device) override { Ledger::instance().reset_accumulated(device); }
+  void resetPeakStats(c10::DeviceIndex device) override { Ledger::instance().reset_peak(device); }
+};
+
+// Pinned memory is host memory that the device has been told about: tensors on it are CPU tensors.
+class PinnedAllocator final : public c10::Allocator {
+ public:
+  static PinnedAllocator* instance() {
+    static auto* allocator = new PinnedAllocator;
+    return allocator;
+  }
+
+  c10::DataPtr allocate(size_t bytes) override {
+    void* memory = nullptr;
+    const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes + 1)) == 0;
+    TORCH_CHECK_WITH(OutOfMemoryError, fits, "spyre: out of memory: cannot pin ", bytes, " bytes");
+    const std::lock_guard<std::mutex> lock(mutex_);
+    blocks_[reinterpret_cast<uintptr_t>(memory)] = std::max<size_t>(bytes, 1);
+    return {memory, memory, &unpin, c10::Device(c10::kCPU)};
+  }
+
+  bool owns(const void* pointer) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto after = blocks_.upper_bound(address);
+    return after != blocks_.begin() && address < (--after)->first + after->second;
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override { return &unpin; }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+
+ private:
+  static void unpin(void* memory) {
+    {
+      const std::lock_guard<std::mutex> lock(instance()->mutex_);
+      instance()->blocks_.erase(reinterpret_cast<uintptr_t>(memory));
+    }
+    std::free(memory);
+  }
+
+  std::mutex mutex_;
+  std::map<uintptr_t, size_t> blocks_; // start -> length
+};
+
+// Gives a storage new memory of another size and keeps what fits.
+inline void resize_memory(const c10::Storage& storage, size_t bytes) {
+  auto fresh = own_memory(storage.device().index(), bytes);
+  const auto kept = std::min(bytes, storage.nbytes());
+  if (kept != 0) {
+    std::memcpy(fresh.get(), storage.data(), kept);
+  }
+  storage.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(fresh));
+  storage.unsafeGetStorageImpl()->set_nbytes(bytes);
+}
+
+} // namespace spyre
