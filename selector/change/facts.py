@@ -1,0 +1,104 @@
+"""What stage 1 knows about a change: one `FileChange` per file, all of it frozen.
+
+Owns the vocabulary only; reading diffs and source is the business of the modules beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Category(StrEnum):
+    """What kind of file a path is. `UNCLASSIFIED` is an honest answer and widens the selection."""
+
+    PYTHON_SOURCE = "python source"
+    TEST = "test"
+    TEST_HARNESS = "test harness"
+    NATIVE = "native"
+    CODEGEN = "codegen"
+    BUILD = "build"
+    DOCS = "docs"
+    CI = "ci"
+    SUBMODULE = "submodule"
+    UNCLASSIFIED = "unclassified"
+
+
+class Status(StrEnum):
+    """What happened to a file. `MODE` is a change of permissions alone."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+    MODE = "mode"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDelta:
+    """One file of a diff, before anybody looked into it.
+
+    `text` holds the changed lines with their `+` or `-`, capped; `submodule` says that the entry is a commit of
+    another repository; `unreadable` is why the entry could not be understood, empty when it was.
+    """
+
+    path: str
+    old_path: str | None
+    status: Status
+    text: str = ""
+    submodule: bool = False
+    unreadable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A name by which tests may refer to a changed symbol: its own, or that of a caller in the same module.
+
+    `through` is the chain from the changed symbol to `name`, for people: `_unravel_index <- unravel_index`.
+    """
+
+    name: str
+    through: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One changed file as stage 1 sees it.
+
+    `symbols` are qualified names inside the file (`Linear.forward`, `unravel_index`, a module-level constant);
+    `module_level` says that statements outside every definition changed. `noop` is why the file cannot matter;
+    `doubt` is why it could not be judged, which widens the selection. At most one of the two is set.
+    """
+
+    path: str
+    old_path: str | None
+    status: Status
+    category: Category
+    symbols: tuple[str, ...] = ()
+    noop: str | None = None
+    module_level: bool = False
+    doubt: str | None = None
+    reached: tuple[Reached, ...] = ()
+    text: str = field(default="", repr=False)
+
+    @property
+    def matters(self) -> bool:
+        return self.noop is None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The path and, after a rename, the one before."""
+        return (self.path,) if self.old_path in (None, self.path) else (self.path, str(self.old_path))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """All changed files, in the order of the diff. `unreadable` is why the diff as a whole cannot be trusted."""
+
+    files: tuple[FileChange, ...]
+    unreadable: str = ""
+
+    @property
+    def relevant(self) -> tuple[FileChange, ...]:
+        return tuple(file for file in self.files if file.matters)

@@ -1,0 +1,153 @@
+"""Which definitions of a Python file differ between two texts of it.
+
+Definitions are compared by their syntax tree without docstrings, nested definitions and positions. That is exact where
+line ranges of hunks are not: comments, formatting and moved functions do not show, and a closure's edit is the
+closure's alone. Annotations count as code, because TorchScript compiles them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from selector.source import last_part, parse_module
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_DEFINITION = "definition "  # no dump of a statement starts like this
+_DOCUMENTING_CALLS = frozenset({"add_docstr", "_add_docstr", "add_docstr_all"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`symbols`: qualified names of changed, new and removed definitions and of module-level names, sorted.
+    `module_level`: a statement outside all definitions changed, or the order of definitions did."""
+
+    symbols: tuple[str, ...]
+    module_level: bool
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.symbols and not self.module_level
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """A module taken apart: digests of each definition by qualified name, and of each module-level statement."""
+
+    definitions: Mapping[str, Sequence[str]]
+    statements: Sequence[tuple[str, tuple[str, ...]]]  # digest, names it binds
+
+
+def compare(base: str, head: str) -> Difference | None:
+    """What differs between two texts of one module; `None` when one of them does not parse.
+
+    An empty text stands for a file that does not exist.
+    """
+    before, after = _outline(base), _outline(head)
+    if before is None or after is None:
+        return None
+    names = before.definitions.keys() | after.definitions.keys()
+    changed = {name for name in names if before.definitions.get(name) != after.definitions.get(name)}
+    whole = {name for name in changed if name not in before.definitions or name not in after.definitions}
+    symbols = {name for name in changed if not _has_ancestor(name, whole)}
+    # a definition that came or went is a symbol; only what stands around it says whether the module changed
+    old, new = (
+        [entry for entry in side.statements if entry[0].removeprefix(_DEFINITION) not in whole]
+        for side in (before, after)
+    )
+    return Difference(tuple(sorted(symbols | _rebound(old, new))), module_level=old != new)
+
+
+def _has_ancestor(name: str, names: Iterable[str]) -> bool:
+    parts = name.split(".")
+    return any(".".join(parts[:size]) in names for size in range(1, len(parts)))
+
+
+def _rebound(before: Sequence[tuple[str, tuple[str, ...]]], after: Sequence[tuple[str, tuple[str, ...]]]) -> set[str]:
+    """Names bound by statements that only one side has."""
+    old, new = Counter(before), Counter(after)
+    return {name for _, names in (old - new) + (new - old) for name in names if not name.startswith("__")}
+
+
+def _outline(text: str) -> _Outline | None:
+    module = parse_module(text)
+    if module is None:
+        return None
+    taker = _Taker()
+    try:
+        _drop_docstring(module)
+        taker.generic_visit(module)
+        statements = [_entry(statement) for statement in module.body]
+    except RecursionError:
+        return None
+    return _Outline(taker.found, statements)
+
+
+def _entry(statement: ast.stmt) -> tuple[str, tuple[str, ...]]:
+    if isinstance(statement, ast.Global):
+        return _DEFINITION + statement.names[0], ()
+    return ast.dump(statement), bound_names(statement)
+
+
+class _Taker(ast.NodeTransformer):
+    """Takes definitions out of their parent, innermost first. At module level a placeholder stays, because the order
+    of definitions and other statements is what an import executes; inside a class or function none does."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[str]] = {}
+        self._path: list[str] = []
+
+    def _take(self, node: Definition) -> ast.stmt | None:
+        self._path.append(node.name)
+        _drop_docstring(node)
+        self.generic_visit(node)
+        self.found.setdefault(".".join(self._path), []).append(ast.dump(node))
+        self._path.pop()
+        # no module means anything by a `global` statement at its top
+        return None if self._path else ast.Global([node.name])
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt | None:
+        return self._take(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt | None:
+        return self._take(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt | None:
+        return self._take(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call that attaches documentation is a docstring in another place."""
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and _name_of(node.func) in _DOCUMENTING_CALLS:
+            return ast.Call(node.func, node.args[:1], [])
+        self.generic_visit(node)
+        return node
+
+
+def _name_of(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _drop_docstring(node: Definition | ast.Module) -> None:
+    """Remove a leading string; a body of nothing else is then like `pass`."""
+    if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
+        node.body = node.body[1:] if isinstance(node.body[0].value.value, str) else node.body
+    if not node.body and not isinstance(node, ast.Module):
+        node.body = [ast.Pass()]
+
+
+def bound_names(statement: ast.stmt) -> tuple[str, ...]:
+    """Names that a module-level assignment binds, in order; none for other statements."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = list(statement.targets)
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        targets = [statement.target]
+    return tuple(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def is_private(symbol: str) -> bool:
+    """Whether the last part of a qualified name starts with an underscore and is no dunder."""
+    name = last_part(symbol)
+    return name.startswith("_") and not name.endswith("__")

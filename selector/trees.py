@@ -1,0 +1,200 @@
+"""Source trees as the stages read them: a folder, or one revision of a git repository.
+
+Owns the rule that a path of a tree is only ever a key: a folder is read inside its root, a revision by object id. It
+writes nothing and checks out nothing. Untrusted trees are expected: files over `FILE_CAP`, links, and bytes that are
+not UTF-8 read as `None`, which the stages take as "cannot be judged", never as "empty".
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, Protocol, Self
+
+#: Bytes of one source file; PyTorch's largest Python file has 1.2 MB.
+FILE_CAP = 8 * 1024 * 1024
+#: Bytes of one diff; a whole minor release of PyTorch has about 20 MB.
+DIFF_CAP = 64 * 1024 * 1024
+GIT_TIMEOUT_S = 300
+
+_REGULAR_MODES = frozenset({"100644", "100755"})
+
+
+class TreeError(Exception):
+    """A tree or a diff cannot be read at all; the message says what git or the system answered."""
+
+
+class SourceTree(Protocol):
+    """One state of an upstream source tree. Paths are relative, with forward slashes."""
+
+    def read(self, path: str) -> str | None:
+        """The text of a regular file, or `None` when there is none, it is too large or not UTF-8."""
+
+    def paths(self) -> Sequence[str]:
+        """All regular files, sorted."""
+
+
+def as_text(content: bytes) -> str | None:
+    """UTF-8 text without byte order mark, or `None` for anything else, binary content included."""
+    if len(content) > FILE_CAP or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+class DirectoryTree:
+    """The files of a folder. Links are left out, so nothing outside the folder is ever read."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def read(self, path: str) -> str | None:
+        target = self._root.joinpath(*PurePosixPath(path).parts)
+        if PurePosixPath(path).is_absolute() or target.is_symlink() or not self._is_inside(target):
+            return None
+        try:
+            with target.open("rb") as stream:
+                return as_text(stream.read(FILE_CAP + 1))
+        except OSError:
+            return None
+
+    def _is_inside(self, target: Path) -> bool:
+        try:
+            return target.is_file() and target.resolve().is_relative_to(self._root)
+        except (OSError, ValueError):  # ValueError: a name with a NUL byte
+            return False
+
+    def paths(self) -> Sequence[str]:
+        found: list[str] = []
+        for folder, folders, names in os.walk(self._root):
+            folders[:] = [name for name in folders if name != ".git"]
+            here = Path(folder)
+            files = (here / name for name in names)
+            found.extend(file.relative_to(self._root).as_posix() for file in files if not file.is_symlink())
+        return sorted(found)
+
+
+class GitTree:
+    """The tree of one revision, read through a single `git cat-file --batch`.
+
+    The listing is taken once; files are then asked for by object id, so no path ever reaches git. Not for use by two
+    threads. Closing is optional: the process ends with the object. Raises `TreeError` for an unknown revision.
+    """
+
+    def __init__(self, repo: Path, rev: str) -> None:
+        self._repo = repo
+        self._objects = _list_objects(repo, rev)
+        self._batch: subprocess.Popen[bytes] | None = None
+        self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitTree] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git process; the next read starts a new one."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._batch = self._finalizer = None
+
+    def paths(self) -> Sequence[str]:
+        return sorted(self._objects)
+
+    def read(self, path: str) -> str | None:
+        object_id = self._objects.get(path)
+        return None if object_id is None else as_text(self._fetch(object_id))
+
+    def _fetch(self, object_id: str) -> bytes:
+        requests, answers = self._pipes()
+        try:
+            requests.write(object_id.encode() + b"\n")
+            requests.flush()
+        except BrokenPipeError as error:
+            raise TreeError(f"git cat-file ended while reading {self._repo}; is the repository complete?") from error
+        header = answers.readline().split()
+        if len(header) != 3:  # "<id> missing": a partial clone without that blob
+            return b"\0"
+        return _read_capped(answers, int(header[2]))
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        if self._batch is None:
+            command = _git(self._repo, "cat-file", "--batch")
+            self._batch = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+            self._finalizer = weakref.finalize(self, _end, self._batch)
+        if self._batch.stdin is None or self._batch.stdout is None:
+            raise TreeError("git cat-file was started without pipes")
+        return self._batch.stdin, self._batch.stdout
+
+
+def git_diff(repo: Path, base: str, head: str) -> str:
+    """The unified diff of two revisions, independent of the user's git configuration and of drivers the repository
+    names in its attributes. Bytes that are not UTF-8 become U+FFFD.
+
+    Raises `TreeError` for unknown revisions and for a diff over `DIFF_CAP`.
+    """
+    flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--find-renames", "--unified=3")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
+    output = _run_git(repo, "diff", *flags, *prefixes, "--end-of-options", base, head, "--")
+    if len(output) > DIFF_CAP:
+        raise TreeError(f"the diff has {len(output)} bytes, more than {DIFF_CAP}; select on a smaller range")
+    return output.decode("utf-8", errors="replace")
+
+
+def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:
+    listing = _run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
+    objects: dict[str, str] = {}
+    for entry in listing.split(b"\0"):
+        facts, _, raw_path = entry.partition(b"\t")
+        fields = facts.decode("ascii", errors="replace").split()
+        if len(fields) == 3 and fields[0] in _REGULAR_MODES:
+            objects[raw_path.decode("utf-8", errors="replace")] = fields[2]
+    return objects
+
+
+def _git(repo: Path, *arguments: str) -> list[str]:
+    return ["git", "-C", str(repo), "-c", "core.quotePath=off", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """Ours without GIT_*, which may point git at another repository (a hook's environment does)."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def _run_git(repo: Path, *arguments: str) -> bytes:
+    try:
+        done = subprocess.run(
+            _git(repo, *arguments), capture_output=True, check=False, timeout=GIT_TIMEOUT_S, env=_environment()
+        )
+    except FileNotFoundError as error:
+        raise TreeError("git is not installed; install it and try again") from error
+    except subprocess.TimeoutExpired as error:
+        raise TreeError(f"git {arguments[0]} took more than {GIT_TIMEOUT_S} s in {repo}") from error
+    if done.returncode:
+        answer = done.stderr.decode("utf-8", errors="replace").strip()[:500]
+        raise TreeError(f"git {arguments[0]} failed in {repo}: {answer}")
+    return done.stdout
+
+
+def _read_capped(answers: IO[bytes], size: int) -> bytes:
+    """One object of the batch answer and its newline. What is over the cap is read past, to stay in step."""
+    content = answers.read(min(size, FILE_CAP + 1))
+    rest = size - len(content) + 1
+    while rest > 0 and (skipped := answers.read(min(rest, 1 << 20))):
+        rest -= len(skipped)
+    return content
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.kill()
+    process.wait()
