@@ -77,7 +77,7 @@ class ApiClient:
         try:
             # A proxy from the environment must not come between two programs of one machine.
             self._http = httpx.Client(
-                base_url=self.base_url, transport=transport, timeout=timeout_s, trust_env=not _is_loopback(base_url)
+                base_url=self.base_url, transport=transport, timeout=timeout_s, trust_env=not is_loopback(base_url)
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise Unreachable(f"{base_url} is not a web address: {error}", _URL_HINT) from error
@@ -182,7 +182,8 @@ _LOGIN_HINT = "set RELAY_OPERATOR_TOKEN to the operator token of the service; `r
 _VERSION_HINT = "check the address, and compare `relay version` here and there"
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether the address is this machine by name or by number."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback

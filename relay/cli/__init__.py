@@ -1,0 +1,55 @@
+"""The `relay` command: one line per command, each in a module of its own, loaded light.
+
+`relay --help` imports neither pydantic, fastapi, sqlalchemy, celery nor httpx: whatever needs them imports them inside
+a command. Data goes to stdout, everything else to stderr; the exit codes are in `relay.cli.exits`, the words in
+`relay.cli.text`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from relay.cli.exits import ExitCode, exit_code
+from relay.cli.output import show_failure, wants_json
+from relay.cli.root import build
+from relay.errors import SettingsError
+from relay.failures import Failure
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The console script: run one command line, exit with its code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Expected failures are shown, bugs are raised."""
+    as_json = wants_json(arguments)
+    try:
+        # Not standalone: the ends of a command are translated here, in one place, also for --json.
+        code = build()(list(arguments), prog_name="relay", standalone_mode=False)
+    except typer.TyperException as error:
+        return _usage(error, as_json)
+    except SettingsError as error:
+        show_failure(Failure(str(error), code="bad_settings"), as_json=as_json)
+        return ExitCode.FAILED
+    except Failure as failure:
+        show_failure(failure, as_json=as_json)
+        return exit_code(failure)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def _usage(error: typer.TyperException, as_json: bool) -> int:
+    from relay.cli import text
+
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "relay"
+    message = error.format_message()
+    if "\n" in message:  # a group without a command: its help is the message
+        sys.stderr.write(message.rstrip() + "\n")
+        return error.exit_code
+    show_failure(Failure(message, text.usage_hint(command), code="usage"), as_json=as_json)
+    return error.exit_code

@@ -1,0 +1,194 @@
+"""The checks of `relay doctor`. Each looks at one thing, changes nothing, and never shows a password.
+
+torch is looked at through its package data only: importing it takes seconds and loads device plug-ins.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from relay.cli import text
+from relay.failures import Failure
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from relay.settings import RelaySettings
+
+#: The torch minor version the emulated device is built for.
+TORCH_SERIES = "2.13."
+_PROGRAM_S = 10
+_BROKER_S = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the report. `warn` is for what only some machines need."""
+
+    name: str
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+    next_step: str = ""
+
+    def as_object(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def run_checks(url: str | None) -> list[Check]:
+    """All checks, in the order in which a person would repair things."""
+    checks = [check_python(), check_program("git", "fail"), check_program("g++", "warn"), check_torch()]
+    from relay.cli.connect import load_settings
+
+    try:
+        settings = load_settings()
+    except Failure as failure:
+        return [*checks, Check("settings", "fail", failure.message, failure.hint)]
+    with_settings: list[Callable[[RelaySettings], Check]] = [
+        check_state_folder,
+        check_database,
+        check_broker,
+        check_manifests,
+        check_model,
+    ]
+    return [*checks, *(check(settings) for check in with_settings), check_service(settings, url)]
+
+
+def check_python() -> Check:
+    fits = sys.version_info >= (3, 11)
+    return Check("python", "ok" if fits else "fail", platform.python_version(), "" if fits else text.python_hint())
+
+
+def check_program(name: str, missing: Literal["warn", "fail"]) -> Check:
+    path = shutil.which(name)
+    if path is None:
+        return Check(name, missing, text.not_installed(), text.program_hint(name))
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=_PROGRAM_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(name, missing, f"{path}: {error}", text.program_hint(name))
+    if done.returncode != 0:
+        return Check(name, missing, text.program_fails(path, done.returncode), text.program_hint(name))
+    return Check(name, "ok", (done.stdout.splitlines() or [path])[0])
+
+
+def installed_version(package: str) -> str:
+    """The version of an installed package, empty when there is none. Nothing is imported."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def check_torch() -> Check:
+    version = installed_version("torch")
+    if not version:
+        return Check("torch", "warn", text.not_installed(), text.torch_hint(TORCH_SERIES))
+    if not version.startswith(TORCH_SERIES):
+        return Check("torch", "warn", version, text.torch_hint(TORCH_SERIES))
+    return Check("torch", "ok", version)
+
+
+def check_state_folder(settings: RelaySettings) -> Check:
+    folder = settings.state_dir
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK):
+        return Check("state folder", "ok", str(folder) if existing == folder else text.will_be_made(str(folder)))
+    return Check("state folder", "fail", text.not_writable(str(existing)), text.state_folder_hint())
+
+
+def check_database(settings: RelaySettings) -> Check:
+    """Reachable, and at the newest schema. A SQLite file that is not there yet is not made by looking."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from relay.errors import SettingsError
+    from relay.store.engine import open_engine
+
+    try:
+        engine = open_engine(settings.database_url)
+    except SettingsError as error:
+        return Check("database", "fail", str(error), text.database_hint())
+    url = make_url(settings.database_url)
+    shown = url.render_as_string(hide_password=True)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
+        return Check("database", "ok", text.will_be_made(shown))
+    try:
+        with engine.connect() as connection:
+            current, newest = _schema(connection)
+    except SQLAlchemyError as error:
+        return Check("database", "fail", f"{shown}: {text.first_line(error.__cause__ or error)}", text.database_hint())
+    finally:
+        engine.dispose()
+    if current == newest:
+        return Check("database", "ok", shown)
+    return Check("database", "warn", text.old_schema(shown, current), text.old_schema_hint())
+
+
+def _schema(connection: Connection) -> tuple[str | None, str | None]:
+    from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", "relay.store:migrations")
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision(), newest
+
+
+def check_broker(settings: RelaySettings) -> Check:
+    from relay.contract import broker_connection
+
+    broker = broker_connection(settings.broker_url)
+    if broker.folder is not None:
+        found = str(broker.folder) if broker.folder.is_dir() else text.will_be_made(str(broker.folder))
+        return Check("broker", "ok", found)
+    from celery import Celery
+    from kombu.exceptions import KombuError, OperationalError
+
+    connection = Celery("relay-doctor", broker=broker.url, set_as_current=False).connection_for_write()
+    shown = str(connection.as_uri())  # without the password
+    try:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=_BROKER_S)
+    except (KombuError, OperationalError, OSError) as error:
+        return Check("broker", "fail", f"{shown}: {type(error).__name__}", text.broker_hint())
+    finally:
+        connection.release()
+    return Check("broker", "ok", shown)
+
+
+def check_manifests(settings: RelaySettings) -> Check:
+    from relay.cli.manifest_folder import read_manifests
+
+    try:
+        manifests = read_manifests(settings.manifest_dir)
+    except Failure as failure:
+        return Check("manifests", "fail", failure.message, failure.hint)
+    return Check("manifests", "ok", text.manifests_found(str(settings.manifest_dir), len(manifests.files())))
+
+
+def check_model(settings: RelaySettings) -> Check:
+    if not settings.llm_configured:
+        return Check("model", "ok", text.offline_ranker())
+    return Check("model", "ok", f"{settings.llm_model} at {settings.llm_base_url}")
+
+
+def check_service(settings: RelaySettings, url: str | None) -> Check:
+    from relay.cli.connect import find_url
+    from relay.client import ApiClient
+
+    address = find_url(settings, url)
+    try:
+        with ApiClient(address, timeout_s=3.0) as client:
+            client.health()
+    except Failure as failure:
+        return Check("service", "warn", failure.message, failure.hint)
+    return Check("service", "ok", address)

@@ -1,0 +1,40 @@
+"""The exit codes of `relay`, one table. Scripts rely on these numbers; a test holds the commands to it.
+
+Standard library and `relay.failures` only: this is imported by every start of the command.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from relay.failures import Failure
+
+
+class ExitCode(IntEnum):
+    """After `gh help exit-codes`, and click's 2 for usage."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    LOGIN = 4
+    RED = 5
+    PENDING = 8
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.OK: "it worked; also when a selection is empty",
+    ExitCode.FAILED: "it did not work, the message says why",
+    ExitCode.USAGE: "the command line is wrong",
+    ExitCode.LOGIN: "a token is missing or not accepted",
+    ExitCode.RED: "with --exit-status: the run ended in failure, failed or was cancelled",
+    ExitCode.PENDING: "the run was still going at --timeout",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
+}
+
+_BY_FAILURE = {"unauthorized": ExitCode.LOGIN, "no_token": ExitCode.LOGIN}
+
+
+def exit_code(failure: Failure) -> ExitCode:
+    """The exit code of a failed command."""
+    return _BY_FAILURE.get(failure.code, ExitCode.FAILED)

@@ -1,0 +1,67 @@
+"""`relay up`, `relay serve`, `relay worker`: run the service, whole or in parts, in the foreground."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relay.cli import text
+from relay.cli.options import JsonOption, UrlOption
+from relay.cli.output import Output
+
+HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
+
+
+def up(
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    workers: Annotated[int, typer.Option(min=0, max=64, help="Worker processes on this machine.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Run everything on this machine: the web part and workers. Ctrl-C or SIGTERM stops it."""
+    import os
+
+    from relay.cli.connect import load_settings
+    from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
+    from relay.embedded import EmbeddedService
+
+    out = Output(as_json)
+    log_to_stderr()
+    with watching_signals() as stop:
+        with EmbeddedService(load_settings(), host=host, port=port, workers=workers) as service:
+            if as_json:
+                out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
+            out.say(text.serving(service.url, workers))
+            wait_for_stop(stop)
+            out.note(text.stopping())
+        out.note(text.stopped())
+
+
+def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
+    """Run the web part only, for machines where workers run elsewhere. Any number of them share one database."""
+    import uvicorn
+
+    from relay.app import create_app
+    from relay.cli.connect import load_settings
+    from relay.cli.foreground import log_to_stderr
+
+    log_to_stderr()
+    app = create_app(load_settings())
+    uvicorn.run(app, host=host, port=port, log_config=None, timeout_graceful_shutdown=5)
+
+
+def worker(url: UrlOption = None) -> None:
+    """Run one worker. It needs the relay's address, the broker (RELAY_BROKER_URL) and the worker token."""
+    import os
+
+    from relay.cli.connect import find_url, load_settings
+    from relay.cli.foreground import worker_token_file
+    from relay.contract import broker_connection
+    from relay.worker_processes import COMMAND, ensure_broker_folder, worker_environment
+
+    settings = load_settings()
+    environment = worker_environment(settings, find_url(settings, url), worker_token_file(settings), os.environ)
+    ensure_broker_folder(broker_connection(settings.broker_url))
+    os.execve(COMMAND[0], list(COMMAND), environment)  # noqa: S606 - becomes the worker, so that signals reach it

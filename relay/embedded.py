@@ -1,0 +1,146 @@
+"""The whole service on one machine: the web part in a thread, workers as supervised child processes.
+
+Used by `relay up` and by the demo. Owns the order of starting and stopping, the web thread and the listening
+socket. The web application comes from `create_app`, how a worker is started from `relay.worker_processes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+import uvicorn
+from fastapi import FastAPI
+
+from relay.app import create_app
+from relay.contract import broker_connection
+from relay.failures import Failure
+from relay.processes import Supervisor
+from relay.settings import RelaySettings, with_secrets
+from relay.state_folder import announce, hold
+from relay.worker_processes import ensure_broker_folder, worker_specs
+
+logger = logging.getLogger(__name__)
+
+_START_S = 60.0
+_STOP_S = 15.0
+#: Event streams are open for as long as a run; they must not hold up the end.
+_DRAIN_S = 2
+
+
+class NotStarted(Failure):
+    """The service could not be brought up."""
+
+    code = "not_started"
+
+
+class EmbeddedService:
+    """A running service between `__enter__` and `__exit__`.
+
+    `port` 0 takes a free one. Raises `AlreadyRunning` when the state folder is in use, `NotStarted` when the port is
+    taken or the application does not come up.
+    """
+
+    def __init__(
+        self,
+        settings: RelaySettings,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        workers: int = 1,
+        grace_s: float = 10.0,
+    ) -> None:
+        self._given = settings
+        self._host = host
+        self._port = port
+        self._workers = workers
+        self._grace_s = grace_s
+        self._running = ExitStack()
+        self.settings = settings
+        self._supervisor: Supervisor | None = None
+        self.url = ""
+
+    def __enter__(self) -> EmbeddedService:
+        with ExitStack() as stack:
+            stack.enter_context(hold(self._given.state_dir))
+            listener = stack.enter_context(_listen(self._host, self._port))
+            self.url = _url(self._host, listener.getsockname()[1])
+            self.settings = self._settings()
+            stack.enter_context(_serving(create_app(self.settings), listener))
+            self._supervisor = stack.enter_context(self._supervise())
+            stack.enter_context(announce(self._given.state_dir, self.url))
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._running.close()
+        self._supervisor = None
+
+    def worker_pids(self) -> tuple[int, ...]:
+        """Process ids of the workers that run now; a worker that has just died is missing until it is restarted."""
+        return self._supervisor.pids() if self._supervisor else ()
+
+    def worker_logs(self) -> tuple[Path, ...]:
+        """Where each worker writes."""
+        return tuple(spec.log_file for spec in worker_specs(self.settings, self.url, self._workers))
+
+    def _settings(self) -> RelaySettings:
+        own = {} if "public_url" in self._given.model_fields_set else {"public_url": self.url}
+        return with_secrets(self._given.model_copy(update=own))
+
+    def _supervise(self) -> Supervisor:
+        broker = broker_connection(self.settings.broker_url)
+        specs = worker_specs(self.settings, self.url, self._workers)
+        return Supervisor(specs, upkeep=lambda: ensure_broker_folder(broker), grace_s=self._grace_s)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        hint = "choose another one with --port, 0 takes any free one"
+        raise NotStarted(f"cannot listen on {host} port {port}: {error.strerror}", hint) from error
+
+
+def _url(host: str, port: int) -> str:
+    """The address on this machine: one that listens everywhere is reached by loopback."""
+    if host == "0.0.0.0":  # noqa: S104 - compared, not bound
+        host = "127.0.0.1"
+    elif ":" in host:
+        host = "[::1]" if host == "::" else f"[{host}]"
+    return f"http://{host}:{port}"
+
+
+@contextlib.contextmanager
+def _serving(app: FastAPI, listener: socket.socket) -> Iterator[None]:
+    """uvicorn in a thread, from ready to stopped."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="web", daemon=True)
+    thread.start()
+    try:
+        _wait_until_started(server, thread)
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(_STOP_S)
+        if thread.is_alive():
+            logger.warning("the web part did not stop within %.0f s", _STOP_S)
+
+
+def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
+    deadline = time.monotonic() + _START_S
+    while not server.started:
+        if not thread.is_alive() or time.monotonic() > deadline:
+            raise NotStarted("the web part of the service did not start", "`relay doctor` checks what it needs")
+        time.sleep(0.01)

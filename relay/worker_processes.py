@@ -1,0 +1,75 @@
+"""How worker processes of this machine are started: their command, their environment, and what must be in place.
+
+Workers are another room and are never imported: they are known by `python -m workers` and by the names of their
+settings. A worker runs untrusted upstream code, so it is told where things are and never handed a secret's value.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from relay.contract import BrokerConnection
+from relay.processes import ChildSpec, minimal_environment
+from relay.settings import SECRET_FILES, RelaySettings
+from relay.state_folder import write_private
+
+COMMAND = (sys.executable, "-m", "workers")
+
+#: Settings of the workers that an operator may give to the program that starts them. None of them is a secret.
+_TUNING = (
+    "RELAY_WORKER_NAME",
+    "RELAY_WORKER_CONCURRENCY",
+    "RELAY_LOG_LEVEL",
+    "RELAY_GIT_TIMEOUT_S",
+    "RELAY_TEST_TIMEOUT_S",
+    "RELAY_FILE_TIMEOUT_S",
+    "RELAY_COLLECT_TIMEOUT_S",
+)
+
+
+def worker_environment(
+    settings: RelaySettings, url: str, token_file: Path, parent: Mapping[str, str]
+) -> dict[str, str]:
+    """The whole environment of a worker: the harmless part of `parent`, the parent's tuning, and where things are."""
+    tuning = {name: parent[name] for name in _TUNING if name in parent}
+    own = {
+        "RELAY_URL": url,
+        "RELAY_BROKER_URL": settings.broker_url,
+        "RELAY_WORKER_TOKEN_FILE": str(token_file),
+        "RELAY_DEVICE": settings.device,
+        "RELAY_WORK_DIR": parent.get("RELAY_WORK_DIR") or str(settings.state_dir / "work"),
+        "PYTHONUNBUFFERED": "1",
+    }
+    return minimal_environment(parent, tuning | own)
+
+
+def worker_specs(settings: RelaySettings, url: str, count: int) -> tuple[ChildSpec, ...]:
+    """The worker processes of this machine, with one log file each. They share the work directory, which locks."""
+    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ)
+    environment.pop("RELAY_WORKER_NAME", None)  # several workers of one name could not be told apart
+    return tuple(
+        ChildSpec(f"worker {number}", COMMAND, environment, settings.state_dir / "logs" / f"worker-{number}.log")
+        for number in range(1, count + 1)
+    )
+
+
+def ensure_token_file(settings: RelaySettings) -> Path:
+    """A file with the worker token, readable by this user only: the one the state folder keeps, or, when the token was
+    given as a setting, one written for the workers of this machine."""
+    kept = settings.state_dir / SECRET_FILES["worker_token"]
+    token = settings.worker_token.get_secret_value() if settings.worker_token else ""
+    if not token or (kept.exists() and kept.read_text(encoding="utf-8").strip() == token):
+        return kept
+    given = settings.state_dir / "worker-token.given"
+    write_private(given, token + "\n")
+    return given
+
+
+def ensure_broker_folder(broker: BrokerConnection) -> None:
+    """Make the folders of a file-system broker. Both the service and its workers fail on a missing one."""
+    if broker.folder is not None:
+        for folder in {broker.folder, *map(Path, broker.transport_options.values())}:
+            folder.mkdir(parents=True, exist_ok=True)
