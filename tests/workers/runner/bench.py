@@ -1,0 +1,62 @@
+"""A small upstream checkout in a temporary folder, and a runner that notes what it is told."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relay.contract import Observation
+from workers.runner import Collection, Runner, RunnerLimits, RunnerTree, TestOutcome
+
+FILE = "test/test_sample.py"
+
+
+@dataclass
+class Bench:
+    """A checkout with one test file, and the outcomes of running it."""
+
+    folder: Path
+    overlay: Path | None
+    limits: RunnerLimits = field(default_factory=lambda: RunnerLimits(test_timeout_s=60, collect_timeout_s=60))
+    outcomes: list[TestOutcome] = field(default_factory=list)
+
+    @property
+    def checkout(self) -> Path:
+        return self.folder / "upstream"
+
+    @property
+    def scratch(self) -> Path:
+        return self.folder / "scratch"
+
+    @property
+    def tree(self) -> RunnerTree:
+        return RunnerTree(self.checkout, self.overlay)
+
+    @property
+    def runner(self) -> Runner:
+        return Runner("cpu", None, self.scratch, self.limits)
+
+    def write(self, source: str, file: str = FILE) -> None:
+        path = self.checkout / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source))
+
+    def collect(self, file: str = FILE) -> Collection:
+        return self.runner.collect(self.tree, file)
+
+    def run(self, *names: str, should_stop: Callable[[], bool] = lambda: False) -> dict[str, TestOutcome]:
+        """Run `Sample::name` for each name; the outcomes by name. Fails when an id has more than one."""
+        self.runner.run(self.tree, FILE, [self.id(name) for name in names], self.outcomes.append, should_stop)
+        assert len({outcome.id for outcome in self.outcomes}) == len(self.outcomes)
+        return {outcome.id.rpartition("::")[2]: outcome for outcome in self.outcomes}
+
+    def seen(self, *names: str) -> list[Observation]:
+        """The observations of a run of `names`, in their order."""
+        outcomes = self.run(*names)
+        return [outcomes[name].observation for name in names]
+
+    @staticmethod
+    def id(name: str) -> str:
+        return f"{FILE}::Sample::{name}"

@@ -1,0 +1,30 @@
+"""Benches for the runner.
+
+Most children here import an empty `torch` that is laid over the real one by `RunnerTree.torch_path`: they start in a
+fraction of the time, and what is tested is the runner. Tests that need PyTorch's own machinery take the real one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workers.runner.bench import Bench
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A bench whose children import an empty torch."""
+    package = tmp_path / "overlay" / "torch"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    return Bench(tmp_path, package.parent)
+
+
+@pytest.fixture
+def torch_bench(tmp_path: Path) -> Bench:
+    """A bench with the installed torch, beside a `torch` source folder that must never be imported."""
+    bench = Bench(tmp_path, None)
+    bench.write("raise RuntimeError('this is the source folder')", "torch/__init__.py")
+    return bench

@@ -1,0 +1,72 @@
+"""The values the runner takes and gives. All frozen; nothing here starts a process or imports torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from relay.contract import Observation
+from selector.types import CollectedTest
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerTree:
+    """The upstream checkout whose test files run, and the torch they run against.
+
+    `torch_path` is a folder that holds a `torch` package and goes first on the import path (the wheel with the
+    change's Python files laid over it); None takes the installed torch.
+    """
+
+    checkout: Path
+    torch_path: Path | None = None
+
+    def locate(self, file: str) -> Path | None:
+        """The test file, or None when `file` names no regular file inside the checkout (`..` and links included)."""
+        root = self.checkout.resolve()
+        path = (root / PurePosixPath(file)).resolve()
+        return path if path.is_relative_to(root) and path.is_file() else None
+
+    def working_directory(self, path: Path) -> Path:
+        """Where the test file runs: upstream's `test` folder, as upstream's own runner does, else its own folder.
+
+        Never the checkout's root, where the `torch` source folder would be taken for the installed package.
+        """
+        upstream = self.checkout.resolve() / "test"
+        return upstream if path.is_relative_to(upstream) else path.parent
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerLimits:
+    """How long and how large a child may get. Times in seconds, sizes in bytes.
+
+    `collect_timeout_s` covers starting Python, importing torch and importing the file. `file_timeout_s` is the life
+    of one child. `output_bytes` is how much of its last output is kept, `file_bytes` how large a file it may write.
+    `children` bounds how many processes one call of `Runner.run` may use up.
+    """
+
+    test_timeout_s: float = 60
+    file_timeout_s: float = 600
+    collect_timeout_s: float = 120
+    address_space_bytes: int = 64 << 30
+    file_bytes: int = 1 << 30
+    output_bytes: int = 64 << 10
+    children: int = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What a file holds. `error` says why the file, or a part of it, could not be collected; empty when all was."""
+
+    tests: tuple[CollectedTest, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TestOutcome:
+    """What was seen of one attempt at one test. `detail` is untrusted text within the contract's cap."""
+
+    __test__ = False
+    id: str
+    observation: Observation
+    duration_s: float
+    detail: str = ""
