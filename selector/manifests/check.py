@@ -59,13 +59,15 @@ def _finding(placed: Placed, details: ErrorDetails) -> Finding:
     path = details["loc"]
     if details["type"] not in _UNKNOWN_KEY:
         return placed.finding(placed.place(path), _sentence(path, details))
+    # A key that is no text (`3: x`) is an index to pydantic and text to us.
+    key_path = (*path[:-1], str(path[-1]))
     model = _model_at(path[:-1])
     known = _keys(model)
     message = f"unknown key {shown(path[-1])}{did_you_mean(path[-1], known)}"
     if model is TensorSpec:
-        return placed.finding(placed.key_place(path), f"{message}; a tensor takes only {', '.join(known)}")
+        return placed.finding(placed.key_place(key_path), f"{message}; a tensor takes only {', '.join(known)}")
     ignored = f"{message}, ignored; known here: {', '.join(known)}"
-    return placed.finding(placed.key_place(path), ignored, Severity.WARNING)
+    return placed.finding(placed.key_place(key_path), ignored, Severity.WARNING)
 
 
 def _sentence(path: Path, details: ErrorDetails) -> str:

@@ -1,0 +1,110 @@
+"""The manifest folder as the relay sees it: read, checked, reloaded when it changes, and never half new.
+
+A bad edit must not stop the service: the last set that loaded stays in use and the problem is kept for the pages and
+the log. Owns no rule of the manifests themselves (`selector.manifests`), and writes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from relay.contract import ManifestText
+from selector.manifests import MAX_BYTES, ManifestDocument, ManifestError, load_manifests
+
+#: (name, mtime in ns, size in bytes, inode) of every manifest; the inode sees a file that was replaced by another.
+Fingerprint = tuple[tuple[str, int, int, int], ...]
+
+
+class ManifestFolderError(Exception):
+    """The manifest folder, or a file in it, can not be read; the text names it and the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedManifests:
+    """The set in use. `problem` says why it is not what lies in the folder now; None when it is."""
+
+    texts: tuple[ManifestText, ...]
+    digest: str
+    problem: str | None
+
+
+def manifest_files(folder: Path) -> list[Path]:
+    """All `**/*.yaml` under a folder, in the order of their names. Hidden files and folders are left out: there a
+    mounted ConfigMap keeps its second copy. Raises ManifestFolderError when the folder is missing.
+    """
+    if not folder.is_dir():
+        raise ManifestFolderError(
+            f"the manifest folder {folder} does not exist; create it, or set RELAY_MANIFEST_DIR to another one"
+        )
+    inside = (path for path in folder.glob("**/*.yaml") if path.is_file())
+    return sorted(path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+
+
+def read_manifest(path: Path, name: str) -> ManifestDocument:
+    """One manifest under a name. Not more than the selector's cap is read of it, and bytes that are no UTF-8 are kept
+    as such, so that both faults are found with their place. Raises ManifestFolderError when it can not be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ManifestFolderError(f"the manifest {path} can not be read: {error.strerror}") from error
+    return ManifestDocument(name, data.decode(errors="surrogateescape"))
+
+
+class ManifestStore:
+    """The manifests of one folder. Safe to use from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._seen: Fingerprint | None = None
+        self._loaded = LoadedManifests((), "", None)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the folder could not be used when `current` last looked; None when it could."""
+        return self._loaded.problem
+
+    def current(self) -> LoadedManifests:
+        """The manifests to use now. Looks at names, times and sizes, and reads the files only when these changed."""
+        with self._lock:
+            try:
+                self._refresh()
+            except ManifestFolderError as error:
+                self._seen = None
+                self._keep(str(error))
+            return self._loaded
+
+    def _refresh(self) -> None:
+        # Looked at before reading: a file that changes meanwhile has another print next time.
+        seen = tuple(self._prints())
+        if seen == self._seen:
+            return
+        documents = [
+            read_manifest(path, path.relative_to(self._folder).as_posix()) for path in manifest_files(self._folder)
+        ]
+        try:
+            manifests = load_manifests(documents)
+        except ManifestError as error:
+            self._keep(str(error))
+        else:
+            texts = tuple(ManifestText(name=document.name, text=document.text) for document in documents)
+            self._loaded = LoadedManifests(texts, manifests.digest, None)
+        self._seen = seen
+
+    def _prints(self) -> Iterator[tuple[str, int, int, int]]:
+        for path in manifest_files(self._folder):
+            try:
+                status = path.stat()
+            except OSError as error:
+                raise ManifestFolderError(f"the manifest {path} can not be read: {error.strerror}") from error
+            name = path.relative_to(self._folder).as_posix()
+            yield name, status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _keep(self, problem: str) -> None:
+        kept = "; the last good set stays in use" if self._loaded.texts else "; no manifests are in use"
+        self._loaded = LoadedManifests(self._loaded.texts, self._loaded.digest, problem + kept)
