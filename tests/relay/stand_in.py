@@ -1,0 +1,218 @@
+"""A small relay API on a real loopback port, for tests of the programs that read it: fixed runs, real HTTP."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+
+from relay.contract import Attempt, Expected, FunnelStep, Observation, Tree
+from relay.views import (
+    ApiError,
+    Conclusion,
+    RunDetail,
+    RunEvent,
+    RunPage,
+    RunState,
+    RunSummary,
+    TestPage,
+    TestView,
+    Verdict,
+)
+
+TOKEN = "operator-token-of-the-stand-in"
+CREATED = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
+
+
+def a_run(run_id: int, state: RunState, conclusion: Conclusion | None = None, title: str = "Change relu") -> RunSummary:
+    """A run with three tests, all of them reported."""
+    return RunSummary(
+        id=run_id,
+        repo="pytorch/pytorch",
+        pr_number=100 + run_id,
+        title=title,
+        base_sha="a" * 40,
+        head_sha="b" * 40,
+        device="spyre",
+        trigger="pull_request",
+        attempt=1,
+        rerun_of=None,
+        state=state,
+        conclusion=conclusion,
+        headline="1 regression in 3 tests" if conclusion is Conclusion.FAILURE else "3 tests, all as expected",
+        planned=3,
+        reported=3,
+        verdicts={Verdict.OK: 2, Verdict.REGRESSION: 1} if conclusion is Conclusion.FAILURE else {Verdict.OK: 3},
+        created_at=CREATED,
+        started_at=CREATED,
+        finished_at=CREATED,
+        url=f"http://relay.invalid/runs/{run_id}",
+    )
+
+
+def a_failure(detail: str = "AssertionError: Tensor-likes are not close!") -> TestView:
+    """A regression with its assertion."""
+    attempt = Attempt(tree=Tree.HEAD, number=1, observation=Observation.FAILED, duration_s=0.1, detail=detail)
+    return TestView(
+        id="test/test_ops.py::TestOpsSPYRE::test_relu_spyre_float32",
+        file="test/test_ops.py",
+        base="test/test_ops.py::TestOps::test_relu",
+        expected=Expected.MANDATORY_SUCCESS,
+        rule="listed",
+        provenance="ops.yaml:12",
+        tags=(),
+        shard_id=1,
+        verdict=Verdict.REGRESSION,
+        observation=Observation.FAILED,
+        duration_s=0.1,
+        detail=detail,
+        attempts=(attempt,),
+    )
+
+
+def events_of(run_id: int, count: int) -> list[RunEvent]:
+    """The first events of a run."""
+    return [RunEvent(id=n, run_id=run_id, at=CREATED, kind="state", text=f"event {n}") for n in range(1, count + 1)]
+
+
+@dataclass
+class StandIn:
+    """What the service holds, and how its event stream misbehaves. `seen` lists the Last-Event-ID of each stream."""
+
+    runs: dict[int, RunSummary]
+    failures: list[TestView] = field(default_factory=list)
+    events: list[RunEvent] = field(default_factory=list)
+    events_per_stream: int = 1000
+    streams: bool = True
+    finish_after_streams: int = 0
+    finish_after_looks: int = 0
+    seen: list[str] = field(default_factory=list)
+    looks: int = 0
+    tokens: list[str] = field(default_factory=list)
+    url: str = ""
+
+
+def _no_run(run_id: int) -> JSONResponse:
+    return JSONResponse(ApiError(code="not_found", message=f"run {run_id} is unknown").model_dump(), 404)
+
+
+def make_app(state: StandIn) -> FastAPI:
+    """The part of the API that the client uses."""
+    app = FastAPI()
+
+    def finish(run_id: int) -> None:
+        state.runs[run_id] = state.runs[run_id].model_copy(
+            update={"state": RunState.FINISHED, "conclusion": Conclusion.SUCCESS}
+        )
+
+    @app.get("/api/v1/health")
+    def health() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/api/v1/runs")
+    def runs(wanted: RunState | None = None, pr: int | None = None, limit: int = 20) -> RunPage:
+        return RunPage(runs=tuple(sorted(state.runs.values(), key=lambda r: -r.id))[:limit], next_before=None)
+
+    @app.get("/api/v1/runs/{run_id}")
+    def run(run_id: int) -> Response:
+        state.looks += 1
+        if run_id not in state.runs:
+            return _no_run(run_id)
+        if state.finish_after_looks and state.looks >= state.finish_after_looks:
+            finish(run_id)
+        step = FunnelStep(stage=1, name="change", entered=3, left=1, unit="files", summary="1 source file changed")
+        detail = RunDetail(
+            run=state.runs[run_id],
+            selection_state="selected",
+            funnel=(step,),
+            changed_files=(),
+            notes=("offline ranker",),
+            not_tested=None,
+            shards=(),
+            kept=1,
+            dropped=2,
+            filtered=0,
+        )
+        return JSONResponse(detail.model_dump(mode="json"))
+
+    @app.get("/api/v1/runs/{run_id}/tests")
+    def tests(run_id: int, verdict: Verdict | None = None) -> TestPage:
+        found = tuple(test for test in state.failures if test.verdict is verdict)
+        return TestPage(tests=found, total=len(found))
+
+    @app.get("/api/v1/runs/{run_id}/events")
+    def events(run_id: int, request: Request) -> Response:
+        if not state.streams:
+            return PlainTextResponse("a proxy's page")
+        after = int(request.headers["last-event-id"])
+        state.seen.append(request.headers["last-event-id"])
+        due = [event for event in state.events if event.id > after][: state.events_per_stream]
+        if state.finish_after_streams and len(state.seen) >= state.finish_after_streams:
+            finish(run_id)
+
+        def lines() -> Iterator[str]:
+            yield ": ping\n\n"
+            for event in due:
+                yield f"id: {event.id}\nevent: message\ndata: {event.model_dump_json()}\n\n"
+
+        return StreamingResponse(lines(), media_type="text/event-stream")
+
+    @app.post("/api/v1/runs/{run_id}/rerun")
+    def rerun(run_id: int, request: Request) -> Response:
+        if refused := _refuse(request):
+            return refused
+        if run_id not in state.runs:
+            return _no_run(run_id)
+        if state.runs[run_id].state is RunState.RUNNING:
+            error = ApiError(code="not_finished", message="the run is not finished yet", hint="cancel it first")
+            return JSONResponse(error.model_dump(), 409)
+        return JSONResponse(a_run(99, RunState.RECEIVED).model_dump(mode="json"))
+
+    @app.post("/api/v1/runs/{run_id}/cancel")
+    def cancel(run_id: int, request: Request) -> Response:
+        if refused := _refuse(request):
+            return refused
+        return JSONResponse(a_run(run_id, RunState.CANCELLED).model_dump(mode="json"))
+
+    def _refuse(request: Request) -> JSONResponse | None:
+        state.tokens.append(request.headers.get("authorization", ""))
+        if state.tokens[-1] == f"Bearer {TOKEN}":
+            return None
+        return JSONResponse(ApiError(code="bad_token", message="the operator token is wrong").model_dump(), 401)
+
+    return app
+
+
+@contextmanager
+def serving(state: StandIn) -> Iterator[StandIn]:
+    """The stand-in on a free loopback port."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(state), log_config=None))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        deadline = time.monotonic() + 20
+        while not server.started:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        state.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            yield state
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+@contextmanager
+def closed_port() -> Iterator[str]:
+    """An address of this machine where nobody answers: the port is bound, and nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
