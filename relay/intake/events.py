@@ -16,7 +16,7 @@ SUPPORTED_EVENTS = frozenset({"pull_request", "push", "check_run", "check_suite"
 
 TITLE_CAP = 500
 BODY_CAP = 20_000
-REF_CAP = 500
+REF_CAP = 300
 
 _CHANGING_ACTIONS = frozenset({"opened", "reopened", "synchronize"})
 _SHA = re.compile(r"[0-9a-f]{40}")
@@ -33,6 +33,7 @@ class PullRequestChanged:
 
     repo: str
     number: int
+    base_ref: str
     base_sha: str
     head_sha: str
     title: str
@@ -100,10 +101,12 @@ def _pull_request(payload: Mapping[str, object]) -> Event:
     if action == "closed":
         return PullRequestClosed(repo, number)
     pull = _object(payload, "pull_request")
+    base = _object(pull, "base")
     return PullRequestChanged(
         repo=repo,
         number=number,
-        base_sha=_sha(_object(pull, "base"), "sha"),
+        base_ref=_text(base, "ref", cap=REF_CAP),
+        base_sha=_sha(base, "sha"),
         head_sha=_sha(_object(pull, "head"), "sha"),
         title=_text(pull, "title", cap=TITLE_CAP, absent=""),
         body=_text(pull, "body", cap=BODY_CAP, absent=""),

@@ -1,0 +1,181 @@
+"""The inbox: deliveries are stored as they arrive and turned into runs afterwards, each exactly once.
+
+Storing is all a webhook waits for; processing happens after the answer, and again by the sweep for what was left
+over. Nothing here checks signatures, and nothing here sends wake-ups: commit first, then wake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from relay.context import RelayContext
+from relay.errors import ConflictError, RelayError
+from relay.intake.events import Event, Ignored, PullRequestChanged, PullRequestClosed, PushReceived, parse_event
+from relay.runs.creation import NewRun, cancel_pull_request, open_run
+from relay.store.models import Delivery, DeliveryState, Run, Trigger
+
+_log = structlog.get_logger(__name__)
+
+DELIVERY_ID_CAP = 200
+_SWEEP_BATCH = 50
+
+
+def delivery_identity(header: str, body: bytes) -> str:
+    """GitHub's id of the delivery; without the header, the body's digest stands in, so that a repeat is still one."""
+    return header or f"sha256:{hashlib.sha256(body).hexdigest()}"
+
+
+def record_delivery(
+    session: Session, delivery_id: str, event: str, body: bytes, now: datetime
+) -> tuple[Delivery, bool]:
+    """The stored delivery, and whether it had been there before.
+
+    Raises:
+        ConflictError: the id is known with another event or body.
+    """
+    digest = hashlib.sha256(body).hexdigest()
+    known = _find(session, delivery_id)
+    if known is None:
+        fresh = Delivery(
+            delivery_id=delivery_id,
+            event=event,
+            body_sha256=digest,
+            payload=body,
+            received_at=now,
+            state=DeliveryState.RECEIVED,
+        )
+        try:
+            with session.begin_nested():
+                session.add(fresh)
+            return fresh, False
+        except IntegrityError:
+            # A twin request stored it between our look and our insert.
+            known = _find(session, delivery_id)
+            if known is None:
+                raise
+    if (known.body_sha256, known.event) != (digest, event):
+        raise ConflictError(
+            f"The delivery {delivery_id} arrived before with another content.",
+            "Every delivery needs its own X-GitHub-Delivery; only a true repeat may use one again.",
+        )
+    return known, True
+
+
+def process_delivery(session: Session, row_id: int, device: str, now: datetime) -> bool:
+    """Do what a stored delivery asks for, unless that is done. Whether a run was opened, so that workers be woken."""
+    delivery = session.scalar(
+        select(Delivery)
+        .where(Delivery.id == row_id, Delivery.state == DeliveryState.RECEIVED)
+        .with_for_update(skip_locked=True)
+    )
+    if delivery is None:
+        return False
+    run = _act(session, delivery, _event_of(delivery), device, now)
+    delivery.run_id = run.id if run else None
+    return run is not None
+
+
+def handle_delivery(context: RelayContext, row_id: int) -> None:
+    """Process one delivery in a transaction of its own, then wake workers. A database that is away leaves the delivery
+    for the next sweep; a refusal of ours is final and noted on it."""
+    device = context.settings.device
+    try:
+        with context.store.writing() as session:
+            opened = process_delivery(session, row_id, device, context.now())
+    except SQLAlchemyError as error:
+        _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
+        return
+    except RelayError as error:
+        _log.warning("delivery_failed", delivery=row_id, reason=error.message)
+        _note_failure(context, row_id, error.message)
+        return
+    if opened:
+        context.waker.wake(device)
+
+
+def sweep_deliveries(context: RelayContext) -> int:
+    """Process the oldest deliveries that are still waiting, for example because a process died after its answer. How
+    many were looked at."""
+    with context.store.reading() as session:
+        waiting = session.scalars(
+            select(Delivery.id)
+            .where(Delivery.state == DeliveryState.RECEIVED)
+            .order_by(Delivery.id)
+            .limit(_SWEEP_BATCH)
+        ).all()
+    for row_id in waiting:
+        handle_delivery(context, row_id)
+    return len(waiting)
+
+
+def _event_of(delivery: Delivery) -> Event:
+    payload: Mapping[str, object] = json.loads(delivery.payload)
+    return parse_event(delivery.event, payload)
+
+
+def _act(session: Session, delivery: Delivery, event: Event, device: str, now: datetime) -> Run | None:
+    delivery.state = DeliveryState.PROCESSED
+    match event:
+        case PullRequestChanged():
+            return open_run(session, _pull_request_run(delivery, event, device), now)
+        case PushReceived():
+            return open_run(session, _push_run(delivery, event, device), now)
+        case PullRequestClosed():
+            reason = f"Pull request {event.number} was closed."
+            cancelled = cancel_pull_request(session, event.repo, event.number, now, reason=reason)
+            delivery.note = f"cancelled runs: {', '.join(map(str, cancelled)) or 'none'}"
+        case Ignored():
+            delivery.state = DeliveryState.IGNORED
+            delivery.note = event.reason
+    return None
+
+
+def _pull_request_run(delivery: Delivery, event: PullRequestChanged, device: str) -> NewRun:
+    return NewRun(
+        identity=f"delivery:{delivery.delivery_id}",
+        repo=event.repo,
+        kind=delivery.event,
+        base_sha=event.base_sha,
+        head_sha=event.head_sha,
+        device=device,
+        trigger=Trigger.WEBHOOK,
+        pr_number=event.number,
+        title=event.title,
+        body=event.body,
+        base_ref=event.base_ref,
+        fetch_ref=f"refs/pull/{event.number}/head",
+    )
+
+
+def _push_run(delivery: Delivery, event: PushReceived, device: str) -> NewRun:
+    return NewRun(
+        identity=f"delivery:{delivery.delivery_id}",
+        repo=event.repo,
+        kind=delivery.event,
+        base_sha=event.before,
+        head_sha=event.after,
+        device=device,
+        trigger=Trigger.WEBHOOK,
+        title=event.title,
+        base_ref=event.ref,
+        fetch_ref=event.ref,
+    )
+
+
+def _find(session: Session, delivery_id: str) -> Delivery | None:
+    return session.scalar(select(Delivery).where(Delivery.delivery_id == delivery_id))
+
+
+def _note_failure(context: RelayContext, row_id: int, reason: str) -> None:
+    with context.store.writing() as session:
+        delivery = session.get_one(Delivery, row_id, with_for_update=True)
+        if delivery.state is DeliveryState.RECEIVED:
+            delivery.state, delivery.note = DeliveryState.FAILED, reason

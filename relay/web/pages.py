@@ -1,0 +1,208 @@
+"""The dashboard's routes: the list of runs and the page of one run, whole without JavaScript.
+
+Each page is filled with a fixed number of queries. Odd values in an address are taken as not given: a person who
+edits an address gets a page, not a validation error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from relay.context import Context, RelayContext
+from relay.errors import NotFoundError
+from relay.runs.listings import decisions_about, list_decisions, list_filtered, list_tests, list_waiting_tests
+from relay.runs.queries import BY_WEIGHT, FAILURES, last_event_id, list_runs, run_detail
+from relay.runs.states import FINAL_RUN_STATES
+from relay.store.models import ShardState
+from relay.views import RunDetail, RunState, TestPage, TestView, Verdict
+from relay.web import wording
+from relay.web.read_api import LARGEST
+from relay.web.rendering import PageAssets, Pages
+
+_RUNS = 25
+#: Tests of one verdict on the first page of a run, and on a page of that verdict alone.
+_GLIMPSE = 50
+_TESTS = 100
+_LEFT_OUT = 50
+_QUERY_CAP = 200
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+router.mount("/static", PageAssets())
+_pages = Pages()
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Where a page stands in its list, and the addresses before and after it, empty at the ends."""
+
+    first: int
+    last: int
+    total: int
+    previous: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The tests with one verdict. `urgent` ones are shown open; `more` is the address of all of them."""
+
+    name: str
+    word: wording.Word
+    urgent: bool
+    tests: tuple[TestView, ...]
+    total: int
+    more: str = ""
+    page: Pager | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the address of a run's page asks for. Pages count from 0."""
+
+    run_id: int
+    verdict: Verdict | None
+    tests_page: int
+    q: str
+    left_page: int
+    held_page: int
+
+    def address(self, fragment: str, **changes: str | int) -> str:
+        """This page with some parameters changed, without those at their usual value."""
+        values: dict[str, str | int] = {
+            "verdict": self.verdict or "",
+            "tests": self.tests_page,
+            "q": self.q,
+            "left": self.left_page,
+            "held": self.held_page,
+        }
+        given = {key: value for key, value in (values | changes).items() if value}
+        return f"/runs/{self.run_id}{'?' if given else ''}{urlencode(given)}#{fragment}"
+
+    def pager(self, parameter: str, fragment: str, page: int, size: int, total: int) -> Pager:
+        """The place of `page` in a list of `total`, and its neighbours."""
+        first, end = page * size, min((page + 1) * size, total)
+        previous = self.address(fragment, **{parameter: page - 1}) if page else ""
+        following = self.address(fragment, **{parameter: page + 1}) if end < total else ""
+        return Pager(min(first + 1, total), end, total, previous, following)
+
+
+def _wanted(run_id: int, *, verdict: str = "", tests: str = "", q: str = "", left: str = "", held: str = "") -> Wanted:
+    pages = (_number(tests), _number(left), _number(held))
+    return Wanted(
+        run_id, _choice(Verdict, verdict), pages[0] or 0, q[:_QUERY_CAP].strip(), pages[1] or 0, pages[2] or 0
+    )
+
+
+@router.get("/")
+def runs_page(context: Context, state: str = "", pr: str = "", before: str = "") -> HTMLResponse:
+    """The list of runs, newest first."""
+    chosen, number = _choice(RunState, state), _number(pr)
+    with context.store.reading() as session:
+        page = list_runs(
+            session, context.settings.public_url, state=chosen, pr=number, limit=_RUNS, before=_number(before)
+        )
+    given = {"state": chosen, "pr": number, "before": page.next_before}
+    query = urlencode({key: value for key, value in given.items() if value})
+    return _pages.render(
+        "runs.html",
+        context,
+        nav="runs",
+        runs=page.runs,
+        state=chosen or "",
+        pr=number,
+        states=[(state.value, word) for state, word in wording.STATE_WORDS.items()],
+        next_page=f"/?{query}" if page.next_before else "",
+        unfinished=any(run.state not in FINAL_RUN_STATES for run in page.runs),
+        webhook_url=f"{context.settings.public_url}/github/webhook",
+    )
+
+
+@router.get("/runs/{run_id}")
+def run_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -> HTMLResponse:
+    """One run: verdict, progress, funnel, results, and the tests left out."""
+    try:
+        values = _run_values(context, wanted)
+    except NotFoundError as error:
+        return _pages.render(
+            "error.html", context, status=404, nav="", heading=error.message, advice="It may never have been."
+        )
+    return _pages.render("run.html", context, nav="", wanted=wanted, q=wanted.q, only=wanted.verdict, **values)
+
+
+def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
+    with context.store.reading() as session:
+        detail = run_detail(session, wanted.run_id, context.settings.public_url)
+        groups = tuple(_groups(session, detail, wanted))
+        bases = {test.base for group in groups for test in group.tests}
+        values = _left_out(session, wanted) | {
+            "decisions": decisions_about(session, wanted.run_id, bases),
+            "last_event": last_event_id(session, wanted.run_id),
+        }
+    run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
+    return values | {
+        "detail": detail,
+        "run": run,
+        "live": live,
+        "word": wording.run_word(run),
+        "announcement": wording.announcement(run),
+        "no_results": wording.no_results(run, live),
+        "groups": groups,
+        "working": sum(shard.state == ShardState.LEASED for shard in detail.shards),
+        "shard_trouble": any(shard.error for shard in detail.shards),
+    }
+
+
+def _left_out(session: Session, wanted: Wanted) -> dict[str, Any]:
+    left, held = wanted.left_page, wanted.held_page
+    dropped = list_decisions(session, wanted.run_id, kept=False, q=wanted.q, limit=_LEFT_OUT, offset=left * _LEFT_OUT)
+    filtered = list_filtered(session, wanted.run_id, q=wanted.q, limit=_LEFT_OUT, offset=held * _LEFT_OUT)
+    return {
+        "left_out": dropped,
+        "left_out_page": wanted.pager("left", "left-out", left, _LEFT_OUT, dropped.total),
+        "filtered": filtered,
+        "filtered_page": wanted.pager("held", "left-out", held, _LEFT_OUT, filtered.total),
+    }
+
+
+def _groups(session: Session, detail: RunDetail, wanted: Wanted) -> Iterator[Group]:
+    """Results by verdict, worst first, then what is not reported yet; or the pages of the one verdict asked for."""
+    run = detail.run
+    if wanted.verdict:
+        offset = wanted.tests_page * _TESTS
+        found = list_tests(session, run.id, verdict=wanted.verdict, limit=_TESTS, offset=offset)
+        pager = wanted.pager("tests", "results", wanted.tests_page, _TESTS, found.total)
+        yield _group(wanted.verdict, found, page=pager)
+        return
+    for verdict in BY_WEIGHT:
+        if run.verdicts.get(verdict):
+            found = list_tests(session, run.id, verdict=verdict, limit=_GLIMPSE)
+            more = wanted.address("results", verdict=verdict) if found.total > _GLIMPSE else ""
+            yield _group(verdict, found, more=more)
+    if run.reported < run.planned:
+        yield _group(None, list_waiting_tests(session, run.id, limit=_GLIMPSE))
+
+
+def _group(verdict: Verdict | None, found: TestPage, *, more: str = "", page: Pager | None = None) -> Group:
+    name, word = verdict or "waiting", wording.verdict_word(verdict)
+    return Group(name, word, verdict in FAILURES, found.tests, found.total, more, page)
+
+
+def _choice(kind: type[_Choice], text: str) -> _Choice | None:
+    return next((member for member in kind if member.value == text), None)
+
+
+def _number(text: str) -> int | None:
+    """A positive number that a database column can hold."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 11):
+        return None
+    return int(text) if 0 < int(text) <= LARGEST else None

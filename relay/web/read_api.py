@@ -1,0 +1,79 @@
+"""The read API under `/api/v1`: runs, tests, decisions. Open to everybody who can reach the service; changes nothing.
+
+Routes only: what they answer is made in `relay.runs.queries` and `relay.runs.listings`.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from sqlalchemy import text
+
+from relay.context import Context
+from relay.runs.listings import list_decisions, list_tests
+from relay.runs.queries import list_runs, run_detail
+from relay.views import DecisionPage, RunDetail, RunPage, RunState, TestPage, Verdict
+
+router = APIRouter(prefix="/api/v1", tags=["read"])
+
+#: Beyond this no database column holds an id, and no list is that long.
+LARGEST = 2**31 - 1
+
+RunId = Annotated[int, Path(ge=1, le=LARGEST, description="A run's number")]
+Limit = Annotated[int, Query(ge=1, le=500)]
+Offset = Annotated[int, Query(ge=0, le=LARGEST)]
+Search = Annotated[str, Query(max_length=200, description="A part of the test's name, in any letter case")]
+
+
+@router.get("/health")
+def health(context: Context) -> dict[str, str]:
+    """`ok` when the database answers."""
+    with context.store.reading() as session:
+        session.execute(text("SELECT 1"))
+    return {"status": "ok", "database": "ok", "device": context.settings.device}
+
+
+@router.get("/version")
+def service_version() -> dict[str, str]:
+    """The version of the service."""
+    return {"name": "oot-relay", "version": version("oot-relay")}
+
+
+@router.get("/runs")
+def runs(
+    context: Context,
+    state: RunState | None = None,
+    pr: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    limit: Limit = 20,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+) -> RunPage:
+    """Runs, newest first."""
+    with context.store.reading() as session:
+        return list_runs(session, context.settings.public_url, state=state, pr=pr, limit=limit, before=before)
+
+
+@router.get("/runs/{run_id}")
+def run(context: Context, run_id: RunId) -> RunDetail:
+    """One run: its verdict, funnel, changed files and shards."""
+    with context.store.reading() as session:
+        return run_detail(session, run_id, context.settings.public_url)
+
+
+@router.get("/runs/{run_id}/tests")
+def planned_tests(
+    context: Context, run_id: RunId, verdict: Verdict | None = None, limit: Limit = 100, offset: Offset = 0
+) -> TestPage:
+    """Planned tests with what came of them, worst first."""
+    with context.store.reading() as session:
+        return list_tests(session, run_id, verdict=verdict, limit=limit, offset=offset)
+
+
+@router.get("/runs/{run_id}/decisions")
+def decisions(
+    context: Context, run_id: RunId, *, kept: bool | None = None, q: Search = "", limit: Limit = 100, offset: Offset = 0
+) -> DecisionPage:
+    """Considered base tests with their reason chains, kept and left out."""
+    with context.store.reading() as session:
+        return list_decisions(session, run_id, kept=kept, q=q, limit=limit, offset=offset)

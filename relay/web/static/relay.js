@@ -1,0 +1,166 @@
+// Keeps an open page fresh. The page is complete without this file: the server renders everything, and this only
+// fetches the same page again and swaps the fragments marked `data-live`. It builds no HTML from data.
+"use strict";
+
+(() => {
+  const REFRESH_MS = 700; // at most one fetch in this time, however many events come
+  const AGES_MS = 30000;
+  const CLOCK_MS = 5000; // elapsed time and a worker's progress change without an event
+  const LIVE = "[data-live][id]";
+
+  let due = null;
+  let fetching = false;
+  let again = false;
+  let source = null;
+  let clock = null;
+
+  const keyed = (root) => root.querySelectorAll("details[data-key]");
+
+  function rememberOpen(root) {
+    return new Map([...keyed(root)].map((details) => [details.dataset.key, details.open]));
+  }
+
+  function swap(now, next) {
+    if (now.isEqualNode(next)) return;
+    const open = rememberOpen(now);
+    const focused = now.contains(document.activeElement) ? focusPath(now) : null;
+    now.replaceWith(next);
+    for (const details of keyed(next)) {
+      if (open.has(details.dataset.key)) details.open = open.get(details.dataset.key);
+    }
+    if (focused) next.querySelectorAll(focused.selector)[focused.index]?.focus({ preventScroll: true });
+    addCopyButtons(next);
+  }
+
+  function focusPath(root) {
+    const key = document.activeElement.closest("[data-key]")?.dataset.key;
+    const selector = key ? `[data-key="${CSS.escape(key)}"] > summary` : document.activeElement.localName;
+    return { selector, index: Math.max(0, [...root.querySelectorAll(selector)].indexOf(document.activeElement)) };
+  }
+
+  async function refresh() {
+    if (fetching) {
+      again = true;
+      return;
+    }
+    fetching = true;
+    try {
+      const reply = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" } });
+      if (reply.ok) apply(new DOMParser().parseFromString(await reply.text(), "text/html"));
+      connected(reply.ok);
+    } catch {
+      connected(false);
+    } finally {
+      fetching = false;
+      if (again) {
+        again = false;
+        soon();
+      }
+    }
+  }
+
+  function apply(fresh) {
+    for (const now of document.querySelectorAll(LIVE)) {
+      const next = fresh.getElementById(now.id);
+      // Copy buttons are ours: compare and swap without them.
+      for (const button of now.querySelectorAll("button[data-ours]")) button.remove();
+      if (next) swap(now, document.adoptNode(next));
+      addCopyButtons(document.getElementById(now.id));
+    }
+    document.title = fresh.title;
+    announce();
+    updateAges();
+    if (!fresh.querySelector("[data-unfinished]")) stopListening();
+  }
+
+  function soon() {
+    due ??= setTimeout(() => {
+      due = null;
+      refresh();
+    }, REFRESH_MS);
+  }
+
+  function connected(yes) {
+    const note = document.getElementById("connection");
+    if (note) note.hidden = yes;
+  }
+
+  // Screen readers hear of a new state or another tenth of the tests, not of every test.
+  function announce() {
+    const text = document.querySelector("[data-announcement]")?.dataset.announcement ?? "";
+    const heard = document.getElementById("announce");
+    if (heard && heard.textContent !== text) heard.textContent = text;
+  }
+
+  function listen(url) {
+    source = new EventSource(url);
+    clock = setInterval(() => document.hidden || soon(), CLOCK_MS);
+    source.onmessage = soon;
+    source.onopen = () => {
+      connected(true);
+      soon();
+    };
+    source.onerror = () => {
+      connected(false);
+      soon();
+    };
+  }
+
+  function stopListening() {
+    source?.close();
+    clearInterval(clock);
+    source = null;
+  }
+
+  function addCopyButtons(root) {
+    if (!navigator.clipboard) return;
+    for (const code of root.querySelectorAll("code[data-copy]")) {
+      if (code.nextElementSibling?.matches("button[data-ours]")) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.dataset.ours = "";
+      button.className = "copy";
+      button.textContent = "copy";
+      button.setAttribute("aria-label", `Copy ${code.textContent}`);
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "copied";
+      });
+      code.after(button);
+    }
+  }
+
+  const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+  const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+
+  function updateAges() {
+    for (const time of document.querySelectorAll("time[data-relative]")) {
+      const seconds = (new Date(time.dateTime) - Date.now()) / 1000;
+      const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS.at(-1);
+      time.textContent = relative.format(Math.trunc(seconds / size), unit);
+    }
+  }
+
+  // j and k walk over runs and tests; Enter is the browser's own on links and summaries.
+  function walk(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.key !== "j" && event.key !== "k") return;
+    const stops = [...document.querySelectorAll("a.headline, .test summary, details.group > summary")].filter(
+      (stop) => stop.checkVisibility(),
+    );
+    const at = stops.indexOf(document.activeElement);
+    const next = event.key === "j" ? at + 1 : Math.max(at, 1) - 1;
+    stops[next]?.focus();
+  }
+
+  const main = document.querySelector("main");
+  addCopyButtons(document);
+  updateAges();
+  setInterval(updateAges, AGES_MS);
+  document.addEventListener("keydown", walk);
+  if (main.dataset.events) {
+    announce();
+    listen(main.dataset.events);
+  }
+  if (main.dataset.poll) setInterval(() => document.hidden || soon(), Number(main.dataset.poll) * 1000);
+})();

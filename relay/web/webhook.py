@@ -1,0 +1,143 @@
+"""`POST /github/webhook`: judge a delivery, store it, answer; what it asks for happens after the answer.
+
+Errors are `{"detail": ...}` as in the wire protocol, unlike those of `/api/v1`. The order of the checks is part of
+that protocol: event name, size, signature, JSON, repository.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+
+from relay.context import Context, RelayContext
+from relay.errors import ConflictError
+from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_delivery, record_delivery
+from relay.intake.events import SUPPORTED_EVENTS, Ignored, names_repository, parse_event
+from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
+
+EVENT_HEADER = "X-GitHub-Event"
+DELIVERY_HEADER = "X-GitHub-Delivery"
+
+#: An oversized body is read on and thrown away up to this many times the cap: a client that is still sending would
+#: otherwise see a broken connection instead of the answer.
+_DISCARD_FACTOR = 8
+
+router = APIRouter()
+
+
+class _RefusalError(Exception):
+    """The delivery is refused with a status and a sentence."""
+
+    def __init__(self, status: HTTPStatus, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """A request as it came, unchecked."""
+
+    event: str
+    signature: str | None
+    delivery: str
+    body: bytes
+
+
+@router.post("/github/webhook", summary="Take in a GitHub webhook delivery")
+async def receive(request: Request, context: Context) -> JSONResponse:
+    """Answers as soon as the delivery is stored."""
+    event = request.headers.get(EVENT_HEADER, "")
+    if event not in SUPPORTED_EVENTS:
+        return JSONResponse({"ignored": True})
+    try:
+        body = await _read_body(request, context.settings.webhook_max_bytes)
+        signature, delivery = request.headers.get(SIGNATURE_HEADER), request.headers.get(DELIVERY_HEADER, "")
+        return await run_in_threadpool(_take_in, context, _Posted(event, signature, delivery, body))
+    except _RefusalError as refusal:
+        return JSONResponse({"detail": refusal.detail}, refusal.status)
+
+
+def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
+    _check(context, posted)
+    payload = _decode(posted.body)
+    if not names_repository(payload, context.settings.upstream_repo):
+        return JSONResponse({"ignored": True})
+    row_id, repeated = _store(context, posted)
+    answer = {"ok": True, "delivery_id": _identity(posted), "repeated": repeated}
+    if isinstance(parse_event(posted.event, payload), Ignored):
+        answer["ignored"] = True
+    return JSONResponse(answer, background=BackgroundTask(handle_delivery, context, row_id))
+
+
+def _check(context: RelayContext, posted: _Posted) -> None:
+    secret = context.settings.webhook_secret
+    try:
+        check_signature(secret.get_secret_value() if secret else "", posted.body, posted.signature)
+    except SignatureMissingError as error:
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, f"The header {SIGNATURE_HEADER} is missing.") from error
+    except SignatureMismatchError as error:
+        raise _RefusalError(
+            HTTPStatus.UNAUTHORIZED,
+            f"{SIGNATURE_HEADER} does not fit the body: is the webhook's secret the relay's RELAY_WEBHOOK_SECRET?",
+        ) from error
+    if len(posted.delivery) > DELIVERY_ID_CAP:
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, f"{DELIVERY_HEADER} is longer than {DELIVERY_ID_CAP} characters.")
+
+
+def _decode(body: bytes) -> Mapping[str, Any]:
+    """An empty body stands for an empty object."""
+    try:
+        payload = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, "The body is not valid JSON.") from error
+    if not isinstance(payload, dict):
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, "The body is JSON, but not an object.")
+    return payload
+
+
+def _store(context: RelayContext, posted: _Posted) -> tuple[int, bool]:
+    try:
+        with context.store.writing() as session:
+            delivery, repeated = record_delivery(session, _identity(posted), posted.event, posted.body, context.now())
+            return delivery.id, repeated
+    except ConflictError as error:
+        raise _RefusalError(HTTPStatus.CONFLICT, f"{error.message} {error.hint}") from error
+
+
+def _identity(posted: _Posted) -> str:
+    return delivery_identity(posted.delivery, posted.body)
+
+
+async def _read_body(request: Request, cap: int) -> bytes:
+    """The body, of which at most `cap` bytes are ever held.
+
+    Raises:
+        _RefusalError: 413, the body is longer, by its Content-Length or by what came.
+    """
+    too_large = _RefusalError(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than {cap} bytes (RELAY_WEBHOOK_MAX_BYTES)."
+    )
+    length = request.headers.get("Content-Length", "")
+    if length.isdecimal() and int(length) > cap * _DISCARD_FACTOR:
+        raise too_large
+    held, seen = bytearray(), 0
+    async for chunk in request.stream():
+        seen += len(chunk)
+        if seen <= cap:
+            held += chunk
+        else:
+            held.clear()
+        if seen > cap * _DISCARD_FACTOR:
+            raise too_large
+    if seen > cap:
+        raise too_large
+    return bytes(held)
