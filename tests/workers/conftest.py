@@ -1,0 +1,22 @@
+"""Fixtures of the worker service: a git repository, and a relay on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.workers.relay_double import RelayDouble, serving
+from tests.workers.upstream import Upstream, new_upstream
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Upstream:
+    return new_upstream(tmp_path / "upstream")
+
+
+@pytest.fixture
+def relay() -> Iterator[RelayDouble]:
+    with serving(RelayDouble()) as double:
+        yield double

@@ -1,0 +1,73 @@
+"""Settings: where they come from, what is refused, and that secrets stay masked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workers.settings import SettingsError, WorkerSettings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RELAY_WORKER_TOKEN_FILE", raising=False)
+    monkeypatch.setenv("RELAY_URL", "http://127.0.0.1:8000/")
+    monkeypatch.setenv("RELAY_BROKER_URL", "redis://:broker-password@queue:6379/0")
+    monkeypatch.setenv("RELAY_WORKER_TOKEN", "the-token")
+
+
+def test_the_environment_is_read() -> None:
+    settings = load_settings()
+    assert (settings.url, settings.token, settings.device) == ("http://127.0.0.1:8000", "the-token", "spyre")
+    assert settings.work_dir.is_absolute()
+
+
+def test_secrets_are_not_shown() -> None:
+    shown = repr(load_settings()) + str(load_settings()) + load_settings().model_dump_json()
+    assert "the-token" not in shown
+    assert "broker-password" not in shown
+
+
+def test_the_token_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("from-the-file\n")
+    monkeypatch.delenv("RELAY_WORKER_TOKEN")
+    monkeypatch.setenv("RELAY_WORKER_TOKEN_FILE", str(tmp_path / "token"))
+    assert load_settings().token == "from-the-file"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("RELAY_URL", None, "RELAY_URL is not set"),
+        ("RELAY_URL", "ftp://x", "RELAY_URL: must start with http"),
+        ("RELAY_BROKER_URL", None, "RELAY_BROKER_URL is not set"),
+        ("RELAY_WORKER_TOKEN", None, "set RELAY_WORKER_TOKEN, or RELAY_WORKER_TOKEN_FILE"),
+        ("RELAY_WORKER_TOKEN", "", "set RELAY_WORKER_TOKEN, or RELAY_WORKER_TOKEN_FILE"),
+        ("RELAY_WORKER_CONCURRENCY", "0", "RELAY_WORKER_CONCURRENCY: Input should be greater"),
+        ("RELAY_DEVICE", "../x", "RELAY_DEVICE: String should match"),
+        ("RELAY_LOG_LEVEL", "LOUD", "RELAY_LOG_LEVEL: must be one of"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str | None, sentence: str
+) -> None:
+    if value is None:
+        monkeypatch.delenv(variable)
+    else:
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError, match=sentence) as caught:
+        load_settings()
+    assert "broker-password" not in str(caught.value)
+
+
+def test_an_unreadable_token_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RELAY_WORKER_TOKEN")
+    monkeypatch.setenv("RELAY_WORKER_TOKEN_FILE", str(tmp_path / "absent"))
+    with pytest.raises(SettingsError, match="RELAY_WORKER_TOKEN_FILE cannot be read"):
+        load_settings()
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        WorkerSettings.model_validate({}).device = "other"

@@ -1,0 +1,106 @@
+"""`python -m workers`: check what this machine needs, then run the Celery worker until it is told to stop.
+
+Owns the checks at start and the log format. Every refusal is one clear sentence on standard error and exit code 2.
+SIGTERM ends softly: running shards stop at the next test boundary and become due again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import structlog
+
+from relay.contract import queue_name
+from workers.app import create_celery
+from workers.overlay import WheelMissingError, installed_wheel
+from workers.settings import SettingsError, WorkerSettings, load_settings
+from workers.spyre.build import DeviceBuildError, ensure_library
+from workers.workspace import Workspace
+
+# Read once; a process started from here (git, tests) must not inherit them.
+_SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL")
+
+
+class NotReadyError(Exception):
+    """This machine cannot work as a worker; the message says why and what to do."""
+
+
+def main() -> int:
+    """Returns the process's exit code."""
+    try:
+        settings = load_settings()
+        configure_logging(settings.log_level)
+        library = check_machine(settings)
+    except (SettingsError, NotReadyError) as error:
+        print(f"worker: {error}", file=sys.stderr)
+        return 2
+    for name in _SECRETS:
+        os.environ.pop(name, None)
+    structlog.get_logger(__name__).info(
+        "worker ready", device=settings.device, relay=settings.url, library=str(library)
+    )
+    return run_celery(settings)
+
+
+def check_machine(settings: WorkerSettings) -> Path:
+    """Everything that can be known before the first shard: git, torch, a writable folder, the device library.
+
+    Raises:
+        NotReadyError: with one sentence.
+    """
+    if shutil.which("git") is None:
+        raise NotReadyError("git is not installed. Install it: upstream changes are fetched with it.")
+    try:
+        settings.work_dir.mkdir(parents=True, exist_ok=True)
+        Workspace(settings.work_dir, settings.git_timeout_s).remove_leftovers()
+        installed_wheel()
+        return ensure_library(settings.device_cache)
+    except OSError as error:
+        raise NotReadyError(
+            f"The work directory cannot be used: {error}. Set RELAY_WORK_DIR to a writable folder."
+        ) from error
+    except (WheelMissingError, DeviceBuildError) as error:
+        raise NotReadyError(str(error)) from error
+
+
+def run_celery(settings: WorkerSettings) -> int:
+    """Run the worker in this process, with as many pool processes as the settings say."""
+    worker = create_celery(settings).Worker(
+        hostname=settings.worker_name,
+        pool_cls="prefork",
+        concurrency=settings.worker_concurrency,
+        queues=[queue_name(settings.device)],
+        loglevel=settings.log_level,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        quiet=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def configure_logging(level: str) -> None:
+    """One line per event on standard error: for people on a terminal, JSON elsewhere."""
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""The Celery application of a worker: one task that wakes it, one queue per device, and no state.
+
+Composition root of the worker service. A message carries no work, so a lost, doubled or late one does not matter;
+work is leased from the relay over HTTP. Therefore: early acknowledgement, no result backend, JSON only, and no remote
+control, which would let anybody who reaches the broker command the worker.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import structlog
+from celery import Celery
+from celery.signals import worker_shutting_down
+
+from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
+from selector.triage import LlmClient, OpenAiClient
+from workers.device_runner import runner_factory
+from workers.relay_client import RelayClient
+from workers.session import Session
+from workers.settings import WorkerSettings
+from workers.shutdown import ShutdownFlag
+from workers.workspace import Workspace
+
+log = structlog.get_logger(__name__)
+
+
+def create_celery(settings: WorkerSettings) -> Celery:
+    """The worker's Celery application. Creates the folders of a file-system broker, and connects to nothing yet."""
+    connection = broker_connection(settings.broker_url.get_secret_value())
+    for folder in connection.transport_options.values() if connection.folder else ():
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    app = Celery("workers", broker=connection.url, set_as_current=False)
+    app.conf.update(
+        broker_transport_options=connection.transport_options,
+        broker_connection_retry_on_startup=True,
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        task_acks_late=False,
+        task_default_queue=queue_name(settings.device),
+        worker_prefetch_multiplier=1,
+        # Only Redis can: elsewhere one message stays reserved, which costs a wake-up at most.
+        worker_disable_prefetch=connection.url.startswith(("redis://", "rediss://")),
+        worker_enable_remote_control=False,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+    )
+    shutdown = _shutdown_flag()
+
+    def wake() -> None:
+        log.info("woken", shards=work_until_idle(settings, shutdown))
+
+    app.task(name=WAKE_TASK)(wake)
+    return app
+
+
+def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
+    """One wake-up: lease and do shards until none is due. Returns how many were taken."""
+
+    def triage_client(triage: TriageSettings) -> LlmClient:
+        base_url = f"{settings.url}/api/v1/worker/triage"
+        return OpenAiClient(base_url, triage.model, settings.token, triage.timeout_s)
+
+    with RelayClient(settings.url, settings.token) as client:
+        session = Session(
+            client=client,
+            workspace=Workspace(settings.work_dir, settings.git_timeout_s),
+            identity=LeaseRequest(worker=settings.worker_name, device=settings.device),
+            make_runner=runner_factory(settings),
+            make_llm=triage_client,
+            shutting_down=shutdown.is_set,
+        )
+        return session.run()
+
+
+def _shutdown_flag() -> ShutdownFlag:
+    """Set once the worker of this process is asked to end (SIGTERM, SIGINT)."""
+    flag = ShutdownFlag()
+
+    def stop(**_: Any) -> None:
+        flag.set()
+
+    worker_shutting_down.connect(stop, weak=False)
+    return flag

@@ -1,0 +1,162 @@
+"""Selector values as messages for the relay: the one place where texts are capped to the contract's limits.
+
+Pure: no I/O and no decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from relay.contract import (
+    MESSAGE_CAP,
+    SHORT_CAP,
+    ChangedFile,
+    Decision,
+    Expected,
+    FilteredTest,
+    FunnelStep,
+    NotTested,
+    NotTestedReason,
+    PlannedTestMessage,
+    ReasonMessage,
+    SelectionReport,
+)
+from selector.change import ChangeSet, FileChange
+from selector.types import Candidate, Mode, PlannedTest, Reason, Selection, Stage, StageCount
+
+EVIDENCE_CAP = 2_000
+PATH_CAP = 1_000
+_SYMBOLS_SHOWN = 50
+_NOTES_SHOWN = 200
+
+_STAGE_NAMES = {
+    Stage.CHANGE: "change",
+    Stage.OWNERSHIP: "ownership",
+    Stage.TRIAGE: "triage",
+    Stage.MANIFESTS: "manifests",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What stage 4 made of the collected tests. `count` is its step of the funnel, in collected tests."""
+
+    planned: tuple[PlannedTest, ...] = ()
+    notes: tuple[str, ...] = ()
+    count: StageCount | None = None
+
+
+def selection_report(
+    change: ChangeSet,
+    selection: Selection,
+    plan: Plan,
+    *,
+    shard_size: int,
+    base_sha: str,
+    not_tested: NotTested | None = None,
+) -> SelectionReport:
+    """The message of a select shard."""
+    to_run = [test for test in plan.planned if test.expectation.mode is not Mode.SKIP]
+    filtered = [test for test in plan.planned if test.expectation.mode is Mode.SKIP]
+    counts = selection.funnel if plan.count is None else (*selection.funnel, plan.count)
+    notes = [capped(note, EVIDENCE_CAP) for note in (*selection.notes, *plan.notes)]
+    return SelectionReport(
+        state=selection.state.value,
+        funnel=tuple(_step(count) for count in counts),
+        changed_files=tuple(_changed_file(file) for file in change.files),
+        decisions=(*_decisions(selection.kept, kept=True), *_decisions(selection.dropped, kept=False)),
+        planned=tuple(_planned(test) for test in to_run),
+        filtered=tuple(_filtered(test) for test in filtered),
+        shards=cut_into_shards([(test.test.file, test.test.id) for test in to_run], shard_size),
+        notes=tuple(notes[:_NOTES_SHOWN]),
+        not_tested=not_tested,
+        tested_base_sha=base_sha,
+    )
+
+
+def not_tested(reason: NotTestedReason, detail: str) -> NotTested:
+    return NotTested(reason=reason, detail=capped(detail, MESSAGE_CAP))
+
+
+def cut_into_shards(tests: Iterable[tuple[str, str]], size: int) -> tuple[tuple[str, ...], ...]:
+    """Cut (file, id) pairs into shards of at most `size` ids. A file is kept whole where it fits, because every file
+    costs a child process that imports torch."""
+    by_file: dict[str, list[str]] = {}
+    for file, test_id in tests:
+        by_file.setdefault(file, []).append(test_id)
+    shards: list[list[str]] = []
+    for ids in by_file.values():
+        if not shards or len(shards[-1]) + len(ids) > size:
+            shards.append([])
+        for test_id in ids:
+            if len(shards[-1]) == size:
+                shards.append([])
+            shards[-1].append(test_id)
+    return tuple(tuple(shard) for shard in shards)
+
+
+def capped(text: str, limit: int) -> str:
+    """The text, cut at `limit` characters with a sign that something is missing. NUL is no text for a database."""
+    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _step(count: StageCount) -> FunnelStep:
+    return FunnelStep(
+        stage=int(count.stage),
+        name=_STAGE_NAMES[count.stage],
+        entered=count.entered,
+        left=count.left,
+        unit=capped(count.unit, SHORT_CAP),
+        summary=capped(count.summary, EVIDENCE_CAP),
+    )
+
+
+def _changed_file(file: FileChange) -> ChangedFile:
+    return ChangedFile(
+        path=capped(file.path, PATH_CAP),
+        status=capped(file.status, SHORT_CAP),
+        category=file.category.value,
+        symbols=tuple(capped(symbol, SHORT_CAP) for symbol in file.symbols[:_SYMBOLS_SHOWN]),
+    )
+
+
+def _decisions(candidates: Sequence[Candidate], *, kept: bool) -> Iterable[Decision]:
+    for candidate in candidates:
+        yield Decision(
+            test=capped(str(candidate.test), PATH_CAP),
+            kept=kept,
+            must_run=candidate.must_run,
+            reasons=tuple(_reason(reason) for reason in candidate.reasons),
+        )
+
+
+def _reason(reason: Reason) -> ReasonMessage:
+    return ReasonMessage(
+        stage=int(reason.stage),
+        rule=capped(reason.rule, SHORT_CAP),
+        evidence=capped(reason.evidence, EVIDENCE_CAP),
+        score=reason.score,
+    )
+
+
+def _planned(planned: PlannedTest) -> PlannedTestMessage:
+    return PlannedTestMessage(
+        id=planned.test.id,
+        file=planned.test.file,
+        base=capped(str(planned.test.base_test), PATH_CAP),
+        expected=Expected(planned.expectation.mode.value),
+        rule=capped(planned.expectation.rule, SHORT_CAP),
+        provenance=capped(planned.expectation.provenance, SHORT_CAP),
+        tags=tuple(capped(tag, SHORT_CAP) for tag in planned.expectation.tags),
+    )
+
+
+def _filtered(planned: PlannedTest) -> FilteredTest:
+    return FilteredTest(
+        id=planned.test.id,
+        base=capped(str(planned.test.base_test), PATH_CAP),
+        rule=capped(planned.expectation.rule, SHORT_CAP),
+        provenance=capped(planned.expectation.provenance, SHORT_CAP),
+    )

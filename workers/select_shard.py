@@ -1,0 +1,124 @@
+"""A run's first shard: from a checked-out change to the plan, as one report.
+
+Owns the order of the steps and the answers "not tested" and "rerun requested". Stages 1 to 3 and the manifests are
+the selector's; what is collected is the framework's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from selector.pipeline import Outcome, select
+
+from relay.contract import NotTested, NotTestedReason, SelectionReport, SelectOrder
+from selector.change import ChangeSet
+from selector.manifests import ManifestDocument, ManifestSet, load_manifests, plan
+from selector.trees import GitTree, git_diff
+from selector.triage import LlmClient
+from selector.types import BaseTest, Candidate, Mode, Reason, Selection, SelectionState, Stage, StageCount
+from workers.checkout import Checkout
+from workers.collecting import Collected, Collector
+from workers.device_runner import DeviceRunner
+from workers.overlay import SkewError, needs_build
+from workers.report import Plan, not_tested, selection_report
+from workers.tested_trees import TestedTrees
+
+
+@dataclass(frozen=True, slots=True)
+class SelectRun:
+    """The selecting of one change for one device."""
+
+    checkout: Checkout
+    runner: DeviceRunner
+    device: str
+    llm: LlmClient | None
+    should_stop: Callable[[], bool]
+    say: Callable[[str], None]
+
+    def report(self, order: SelectOrder) -> SelectionReport | None:
+        """The report; None when a stop was asked for before it was complete.
+
+        Raises `GitError`, `TreeError`, `ManifestError`.
+        """
+        self.say("selecting tests")
+        manifests = load_manifests([ManifestDocument(text.name, text.text) for text in order.manifests])
+        outcome = self._outcome(order, manifests)
+        trees = TestedTrees(self.checkout)
+        refusal = _refusal(outcome.change, trees)
+        if refusal is not None:
+            return self._message(outcome, Plan(), order, refusal)
+        collected = self._collect(outcome.selection, order, trees)
+        if collected.stopped:
+            return None
+        made = _plan(collected, manifests, self.device, order, trees.prepare().notes)
+        return self._message(outcome, made, order, None)
+
+    def _outcome(self, order: SelectOrder, manifests: ManifestSet) -> Outcome:
+        checkout, change = self.checkout, self.checkout.change
+        llm = None if order.only else self.llm  # the tests of a rerun are chosen already
+        diff = git_diff(checkout.repository, checkout.base_sha, change.head_sha)
+        with (
+            GitTree(checkout.repository, checkout.base_sha) as base,
+            GitTree(checkout.repository, change.head_sha) as head,
+        ):
+            return select(diff, base, head, title=change.title, body=change.body, llm=llm, manifests=manifests)
+
+    def _collect(self, selection: Selection, order: SelectOrder, trees: TestedTrees) -> Collected:
+        if not (order.only or selection.kept):
+            return Collected((), ())
+        collector = Collector(self.runner, trees.head(), trees.base, self.should_stop, self.say)
+        return collector.only(order.only) if order.only else collector.kept(selection.kept)
+
+    def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:
+        selection = outcome.selection
+        if order.only:
+            selection = _as_rerun(selection, {planned.test.base_test: None for planned in made.planned})
+        return selection_report(
+            outcome.change,
+            selection,
+            made,
+            shard_size=order.shard_size,
+            base_sha=self.checkout.base_sha,
+            not_tested=refusal,
+        )
+
+
+def _refusal(change: ChangeSet, trees: TestedTrees) -> NotTested | None:
+    """Why the installed wheel cannot answer for the change. Asked even when nothing was selected: a change of native
+    code that no rule connects to a test is not thereby shown to be harmless."""
+    build = needs_build(trees.entries, {path for file in change.files if not file.matters for path in file.paths})
+    if build:
+        return not_tested(NotTestedReason.NEEDS_BUILD, build)
+    try:
+        trees.prepare()
+    except SkewError as skew:
+        return not_tested(NotTestedReason.SKEW, str(skew))
+    return None
+
+
+def _plan(
+    collected: Collected, manifests: ManifestSet, device: str, order: SelectOrder, notes: tuple[str, ...]
+) -> Plan:
+    """The manifests judge all variants of a base test together; a rerun's choice of ids comes after that."""
+    planned = plan(collected.tests, manifests, device)
+    if order.only:
+        planned = tuple(test for test in planned if test.test.id in set(order.only))
+    left = sum(test.expectation.mode is not Mode.SKIP for test in planned)
+    summary = f"{left} of {len(planned)} tests generated for {device} are to run; the manifests skip the others"
+    count = StageCount(Stage.MANIFESTS, len(planned), left, "collected tests", summary)
+    return Plan(planned, (*collected.notes, *notes), count if planned else None)
+
+
+def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:
+    """The selection with the asked-for base tests kept for that reason, whatever the stages said, and no others."""
+    reason = Reason(Stage.MANIFESTS, "rerun requested", "did not pass in the earlier run of this change")
+    known = {candidate.test: candidate for candidate in (*selection.kept, *selection.dropped)}
+    kept = tuple(known.get(test, Candidate(test)).because(reason) for test in wanted)
+    return replace(
+        selection,
+        state=SelectionState.SELECTED if kept else selection.state,
+        kept=kept,
+        dropped=tuple(candidate for candidate in selection.dropped if candidate.test not in wanted),
+        notes=(*selection.notes, "This run repeats single tests of an earlier run; the stages did not choose them."),
+    )

@@ -1,0 +1,137 @@
+"""The body of a wake-up: lease due shards one after the other until none is due, and do each.
+
+Owns a shard's end: what is told to the relay when it is done, stopped or broken. A shard's failure never ends the
+loop; a lost lease or a cancelled run ends the shard at the next test boundary and says nothing more about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
+from selector.triage import LlmClient
+from workers.checkout import Checkout, checked_out
+from workers.device_runner import DeviceRunner
+from workers.heartbeat import LeaseKeeper, StopReason
+from workers.relay_client import LeaseLostError, RelayClient, RelayError
+from workers.report import capped
+from workers.results import ResultPoster
+from workers.select_shard import SelectRun
+from workers.test_shard import ShardRun
+from workers.tested_trees import TestedTrees
+from workers.workspace import Workspace
+
+log = structlog.get_logger(__name__)
+
+
+class BrokenLeaseError(Exception):
+    """The relay leased a shard without its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One worker process awake. `make_runner` gets a scratch folder, `make_llm` the relay's triage settings;
+    `shutting_down` is asked between tests."""
+
+    client: RelayClient
+    workspace: Workspace
+    identity: LeaseRequest
+    make_runner: Callable[[Path], DeviceRunner]
+    make_llm: Callable[[TriageSettings], LlmClient]
+    shutting_down: Callable[[], bool]
+
+    def run(self) -> int:
+        """Work until nothing is due; returns how many shards were taken. A relay that cannot be used is logged: the
+        relay's sweep wakes us again."""
+        removed = self.workspace.remove_leftovers()
+        if removed:
+            log.info("removed what dead workers left", folders=list(removed))
+        taken = 0
+        while not self.shutting_down():
+            try:
+                lease = self.client.lease(self.identity)
+            except RelayError as error:
+                log.warning("no shard can be leased", error=str(error))
+                break
+            if lease is None:
+                break
+            taken += 1
+            self._take(lease)
+        return taken
+
+    def _take(self, lease: Lease) -> None:
+        shard = log.bind(run=lease.run_id, shard=lease.shard_id, kind=lease.kind.value, attempt=lease.attempt)
+        shard.info("shard leased")
+        with LeaseKeeper(self.client, lease, self.shutting_down) as keeper:
+            try:
+                self._work(lease, keeper)
+            except LeaseLostError:
+                keeper.lost()
+            except Exception as error:  # noqa: BLE001 - whatever a shard ran into, the loop and the other shards go on
+                shard.exception("shard failed")
+                self._finish(lease, ShardOutcome.FAILED, _sentence(error))
+                return
+            reason = keeper.stop_reason
+        if reason is None:
+            self._finish(lease, ShardOutcome.DONE, "")
+        elif reason is StopReason.SHUTDOWN:
+            self._finish(lease, ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
+        shard.info("shard ended", stopped=reason.value if reason else "")
+
+    def _finish(self, lease: Lease, outcome: ShardOutcome, error: str) -> None:
+        try:
+            self.client.finish(lease, outcome, capped(error, MESSAGE_CAP))
+        except RelayError as refusal:
+            # The lease ends by itself, and the relay gives the shard out again.
+            log.warning("the end of a shard could not be reported", shard=lease.shard_id, error=str(refusal))
+
+    def _work(self, lease: Lease, keeper: LeaseKeeper) -> None:
+        keeper.say("fetching the change")
+        with (
+            self.workspace.shard_folder(lease.shard_id) as folder,
+            checked_out(self.workspace.mirrors, lease.change, folder) as checkout,
+        ):
+            scratch = folder / "scratch"
+            scratch.mkdir()
+            runner = self.make_runner(scratch)
+            if lease.kind is ShardKind.SELECT:
+                self._select(lease, checkout, runner, keeper)
+            else:
+                self._test(lease, checkout, runner, keeper)
+
+    def _select(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> None:
+        order = lease.select
+        if order is None:
+            raise BrokenLeaseError(
+                "The relay leased a select shard without its order; relay and worker differ in version."
+            )
+        llm = self.make_llm(order.triage) if order.triage else None
+        run = SelectRun(checkout, runner, self.identity.device, llm, keeper.stop_requested, keeper.say)
+        report = run.report(order)
+        if report is not None and keeper.stop_reason is not StopReason.LEASE_LOST:
+            self.client.post_selection(lease, report)
+
+    def _test(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> None:
+        trees = TestedTrees(checkout)
+        with ResultPoster(self.client, lease) as poster:
+
+            def should_stop() -> bool:
+                return poster.failed or keeper.stop_requested()
+
+            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say)
+            shard.run(lease.tests)
+
+
+def _sentence(error: BaseException) -> str:
+    """One line about a failure, for the run's page."""
+    words = " ".join(str(error).split())
+    return words if _is_ours(error) and words else f"{type(error).__name__}: {words}".rstrip(": ")
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Our own errors are written as sentences for people; others need their type's name to be understood."""
+    return type(error).__module__.partition(".")[0] in {"workers", "selector"}

@@ -1,0 +1,115 @@
+"""What a worker process is told from outside: `RELAY_*` environment variables, read once and frozen.
+
+Owns the checks that can be made without talking to anybody. A worker machine runs untrusted upstream code, so it is
+given a broker URL, the relay's URL and one token, and no database password and no GitHub key.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PositiveSeconds = Annotated[float, Field(gt=0)]
+
+
+class SettingsError(Exception):
+    """The settings cannot be used; the message has one line per problem and names the variable to set."""
+
+
+def _own_name() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+class WorkerSettings(BaseSettings):
+    """Settings of one worker process. Durations are seconds, sizes are bytes.
+
+    The token comes from `RELAY_WORKER_TOKEN`, or from the file that `RELAY_WORKER_TOKEN_FILE` names (the way a secret
+    is mounted into a container).
+    """
+
+    model_config = SettingsConfigDict(env_prefix="RELAY_", extra="ignore", frozen=True)
+
+    url: str
+    broker_url: SecretStr
+    worker_token: SecretStr | None = None
+    worker_token_file: Path | None = None
+    worker_name: str = Field(default_factory=_own_name, min_length=1, max_length=200)
+    worker_concurrency: int = Field(default=1, ge=1, le=64)
+    device: str = Field(default="spyre", pattern=r"^[a-z][a-z0-9_]{0,30}$")
+    work_dir: Path = Path(".relay/work")
+    log_level: str = "INFO"
+    git_timeout_s: PositiveSeconds = 1800
+    test_timeout_s: PositiveSeconds = 60
+    file_timeout_s: PositiveSeconds = 600
+    collect_timeout_s: PositiveSeconds = 120
+
+    @field_validator("url")
+    @classmethod
+    def _http_only(cls, url: str) -> str:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://")
+        return url.rstrip("/")
+
+    @field_validator("work_dir")
+    @classmethod
+    def _absolute(cls, folder: Path) -> Path:
+        return folder.expanduser().resolve()
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, level: str) -> str:
+        if level.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+            raise ValueError("must be one of DEBUG, INFO, WARNING, ERROR")
+        return level.upper()
+
+    @model_validator(mode="after")
+    def _token_given(self) -> Self:
+        if not self.token:
+            raise ValueError("set RELAY_WORKER_TOKEN, or RELAY_WORKER_TOKEN_FILE to a file that holds the token")
+        return self
+
+    @property
+    def token(self) -> str:
+        """The worker token in clear, for the one place that sends it."""
+        if self.worker_token is not None:
+            return self.worker_token.get_secret_value().strip()
+        if self.worker_token_file is None:
+            return ""
+        try:
+            return self.worker_token_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"RELAY_WORKER_TOKEN_FILE cannot be read: {error}") from error
+
+    @property
+    def device_cache(self) -> Path:
+        """Where compiled device libraries are kept between starts."""
+        return self.work_dir / "device"
+
+
+def load_settings() -> WorkerSettings:
+    """Read the environment.
+
+    Raises:
+        SettingsError: with a line for every setting that is missing or wrong; never with a secret's value.
+    """
+    try:
+        return WorkerSettings.model_validate({})  # `BaseSettings` fills what is not given from the environment
+    except ValidationError as error:
+        # `include_input=False`: the refused input may be a token or a broker password.
+        problems = [_sentence(item["loc"], item["msg"]) for item in error.errors(include_input=False)]
+        raise SettingsError("\n".join(problems)) from None
+
+
+def _sentence(location: tuple[int | str, ...], message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    if not location:
+        return message
+    variable = f"RELAY_{str(location[0]).upper()}"
+    if message == "Field required":
+        return f"{variable} is not set. Set it to the same value the relay uses, or start the worker by `relay worker`."
+    return f"{variable}: {message}"
