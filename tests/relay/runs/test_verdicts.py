@@ -1,0 +1,158 @@
+"""The verdict table, line by line and as a whole, and what a run's verdicts mean together."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import pytest
+
+from relay.contract import Attempt, Expected, NotTested, NotTestedReason, Observation, Tree
+from relay.runs.verdicts import UNSUPPORTED_MARK, JudgedTest, conclude, judge
+from relay.views import Conclusion, Verdict
+from tests.relay.worker_story import attempt
+
+PASSED, FAILED, SKIPPED = Observation.PASSED, Observation.FAILED, Observation.SKIPPED
+CRASHED, TIMED_OUT, MISSING = Observation.CRASHED, Observation.TIMED_OUT, Observation.MISSING
+MANDATORY, XFAIL, STRICT = Expected.MANDATORY_SUCCESS, Expected.XFAIL, Expected.XFAIL_STRICT
+
+#: (head, base) of a must-pass test with one attempt on each; None is "not run on base".
+MANDATORY_TABLE = {
+    **{(PASSED, base): Verdict.OK for base in (None, *Observation)},
+    **{(SKIPPED, base): Verdict.OK for base in (None, *Observation)},
+    (FAILED, None): Verdict.REGRESSION,
+    (FAILED, PASSED): Verdict.REGRESSION,
+    (FAILED, SKIPPED): Verdict.REGRESSION,
+    (FAILED, MISSING): Verdict.REGRESSION,
+    (FAILED, FAILED): Verdict.KNOWN_FAILURE,
+    (FAILED, CRASHED): Verdict.KNOWN_FAILURE,
+    (FAILED, TIMED_OUT): Verdict.KNOWN_FAILURE,
+    (CRASHED, None): Verdict.CRASH,
+    (CRASHED, PASSED): Verdict.CRASH,
+    (CRASHED, SKIPPED): Verdict.CRASH,
+    (CRASHED, MISSING): Verdict.CRASH,
+    (CRASHED, FAILED): Verdict.CRASH,
+    (CRASHED, TIMED_OUT): Verdict.CRASH,
+    (CRASHED, CRASHED): Verdict.KNOWN_FAILURE,
+    (TIMED_OUT, None): Verdict.TIMEOUT,
+    (TIMED_OUT, PASSED): Verdict.TIMEOUT,
+    (TIMED_OUT, SKIPPED): Verdict.TIMEOUT,
+    (TIMED_OUT, MISSING): Verdict.TIMEOUT,
+    (TIMED_OUT, FAILED): Verdict.TIMEOUT,
+    (TIMED_OUT, CRASHED): Verdict.KNOWN_FAILURE,
+    (TIMED_OUT, TIMED_OUT): Verdict.KNOWN_FAILURE,
+    **{(MISSING, base): Verdict.MISSING for base in (None, *Observation) if base is not MISSING},
+    (MISSING, MISSING): Verdict.KNOWN_FAILURE,
+}
+
+XFAIL_TABLE = {
+    PASSED: Verdict.XPASS,
+    FAILED: Verdict.KNOWN_FAILURE,
+    SKIPPED: Verdict.OK,
+    CRASHED: Verdict.CRASH,
+    TIMED_OUT: Verdict.TIMEOUT,
+    MISSING: Verdict.MISSING,
+}
+
+
+def _tries(head: Observation, base: Observation | None) -> list[Attempt]:
+    tries = [attempt(head)]
+    return tries if base is None else [*tries, attempt(base, tree=Tree.BASE)]
+
+
+def test_the_table_names_every_case() -> None:
+    """No combination of head and base is left to chance."""
+    assert set(MANDATORY_TABLE) == set(product(Observation, (None, *Observation)))
+    assert set(XFAIL_TABLE) == set(Observation)
+
+
+@pytest.mark.parametrize(("case", "verdict"), list(MANDATORY_TABLE.items()), ids=str)
+def test_a_must_pass_test(case: tuple[Observation, Observation | None], verdict: Verdict) -> None:
+    """Head and base together decide."""
+    judgement = judge(MANDATORY, _tries(*case))
+    assert judgement.verdict is verdict
+    assert judgement.observation is case[0]
+
+
+@pytest.mark.parametrize("expected", [XFAIL, STRICT])
+@pytest.mark.parametrize(("head", "verdict"), list(XFAIL_TABLE.items()))
+@pytest.mark.parametrize("base", [None, *Observation])
+def test_an_expected_failure(expected: Expected, head: Observation, verdict: Verdict, base: Observation | None) -> None:
+    """Only head decides; base is not asked."""
+    assert judge(expected, _tries(head, base)).verdict is verdict
+
+
+@pytest.mark.parametrize("expected", Expected)
+@pytest.mark.parametrize("first", [FAILED, CRASHED, TIMED_OUT, MISSING])
+@pytest.mark.parametrize("last", [PASSED, SKIPPED])
+def test_failed_first_and_fine_later_is_flaky(expected: Expected, first: Observation, last: Observation) -> None:
+    """And the failure is what the reader sees, in whatever order the attempts come."""
+    tries = [attempt(first, detail="boom"), attempt(last, number=2), attempt(PASSED, tree=Tree.BASE)]
+    for order in permutations(tries):
+        judgement = judge(expected, order)
+        assert (judgement.verdict, judgement.detail) == (Verdict.FLAKY, "boom")
+
+
+def test_the_last_attempt_counts_when_all_fail() -> None:
+    """A failure that became a crash is a crash."""
+    tries = [attempt(FAILED), attempt(CRASHED, number=2, detail="signal 11"), attempt(PASSED, tree=Tree.BASE)]
+    assert judge(MANDATORY, tries).verdict is Verdict.CRASH
+
+
+@pytest.mark.parametrize("base", [FAILED, CRASHED, TIMED_OUT])
+def test_a_refusal_of_the_device_on_both_sides_is_unsupported(base: Observation) -> None:
+    """The device names the rule by which it refuses; a change is not to blame for it."""
+    refused = attempt(FAILED, detail=f"RuntimeError\n{UNSUPPORTED_MARK}: dtype complex128")
+    assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE)]).verdict is Verdict.UNSUPPORTED
+    assert judge(MANDATORY, [refused, attempt(PASSED, tree=Tree.BASE)]).verdict is Verdict.REGRESSION
+
+
+def test_without_an_attempt_on_head_there_is_no_answer() -> None:
+    """Nothing on head, or nothing at all, is the service's fault."""
+    assert judge(MANDATORY, []).verdict is Verdict.INFRA
+    assert judge(MANDATORY, [attempt(PASSED, tree=Tree.BASE)]).verdict is Verdict.INFRA
+
+
+BREAKING = {
+    *product([MANDATORY], [Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING]),
+    (STRICT, Verdict.XPASS),
+}
+
+
+@pytest.mark.parametrize("case", list(product(Expected, Verdict)), ids=str)
+def test_which_single_test_decides_a_run(case: tuple[Expected, Verdict]) -> None:
+    """Failure for what breaks, neutral for what got no answer, success for all else."""
+    conclusion, headline = conclude([JudgedTest(MANDATORY, Verdict.OK), JudgedTest(*case)], None)
+    if case in BREAKING:
+        assert conclusion is Conclusion.FAILURE
+        assert headline.startswith("1 test breaks")
+    elif case[1] is Verdict.INFRA:
+        assert conclusion is Conclusion.NEUTRAL
+    else:
+        assert conclusion is Conclusion.SUCCESS
+
+
+def test_a_failure_outweighs_lost_work() -> None:
+    """A regression stays a regression although other tests got no answer."""
+    tests = [JudgedTest(MANDATORY, Verdict.INFRA), JudgedTest(MANDATORY, Verdict.REGRESSION)]
+    assert conclude(tests, None)[0] is Conclusion.FAILURE
+
+
+def test_nothing_tested_is_neutral() -> None:
+    """An empty plan says nothing for or against the change."""
+    assert conclude([], None)[0] is Conclusion.NEUTRAL
+
+
+@pytest.mark.parametrize("reason", NotTestedReason)
+def test_not_tested_is_neutral_and_says_why(reason: NotTestedReason) -> None:
+    """The worker's sentence is in the headline."""
+    conclusion, headline = conclude([], NotTested(reason=reason, detail="aten/src/x.cpp changed"))
+    assert conclusion is Conclusion.NEUTRAL
+    assert "aten/src/x.cpp changed" in headline
+
+
+def test_the_headline_counts() -> None:
+    """Counts, not percentages, and each kind by name."""
+    tests = [JudgedTest(MANDATORY, Verdict.OK)] * 19 + [JudgedTest(MANDATORY, Verdict.REGRESSION)] * 2
+    tests.append(JudgedTest(XFAIL, Verdict.KNOWN_FAILURE))
+    headline = conclude(tests, None)[1]
+    assert headline == "2 tests break with this change: 19/22 tests ok, 2 regressions, 1 known failure."

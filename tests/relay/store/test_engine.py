@@ -1,0 +1,120 @@
+"""The engine: migrations on both databases, several starters at once, and SQLite's writers."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import select, text
+
+from relay.errors import SettingsError
+from relay.store.engine import Store, open_engine, upgrade_database
+from relay.store.models import Base, Run, RunEvent
+from tests.relay.worker_story import NOW, arrive, get_run, new_run
+
+
+def test_migrations_equal_the_models(store: Store) -> None:
+    """The newest schema is exactly what the models describe."""
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_a_missing_column_is_noticed(store: Store) -> None:
+    """The comparison above can fail."""
+    with store.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE runs DROP COLUMN headline"))
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata)
+
+
+def test_upgrading_a_filled_database_keeps_what_is_in_it(store: Store) -> None:
+    """An upgrade of a database in use changes nothing when there is nothing to change."""
+    run_id = arrive(store)
+    upgrade_database(store.engine)
+    assert get_run(store, run_id).title == "Change where()"
+
+
+def test_several_replicas_may_start_at_once(empty_database_url: str) -> None:
+    """All starters end with the schema in place, whoever made it."""
+    barrier = threading.Barrier(4)
+
+    def start() -> None:
+        engine = open_engine(empty_database_url)
+        barrier.wait(timeout=30)
+        upgrade_database(engine)
+        with engine.connect() as connection:
+            assert connection.scalar(text("SELECT count(*) FROM runs")) == 0
+        engine.dispose()
+
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(start) for _ in range(4)]:
+            future.result(timeout=60)
+
+
+def test_reading_first_and_writing_later_never_meets_a_locked_database(store: Store) -> None:
+    """Many writers that read before they write all succeed."""
+    run_id = arrive(store)
+
+    def write(number: int) -> None:
+        with store.writing() as session:
+            seen = len(session.scalars(select(RunEvent)).all())
+            session.add(RunEvent(run_id=run_id, at=NOW, kind="note", text=f"{number} saw {seen}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(80)))
+    with store.reading() as session:
+        assert len(session.scalars(select(RunEvent).where(RunEvent.kind == "note")).all()) == 80
+
+
+def test_a_failing_block_leaves_nothing_behind(store: Store) -> None:
+    """An exception rolls the whole session back."""
+
+    def fail() -> None:
+        with store.writing() as session:
+            session.add(RunEvent(run_id=arrived, at=NOW, kind="note", text="never"))
+            session.flush()
+            raise RuntimeError
+
+    arrived = arrive(store)
+    with pytest.raises(RuntimeError):
+        fail()
+    with store.reading() as session:
+        assert session.scalars(select(RunEvent).where(RunEvent.kind == "note")).all() == []
+
+
+def test_foreign_keys_are_enforced_on_sqlite_too(tmp_path: Path) -> None:
+    """SQLite checks references only when told to."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'relay.db'}")
+    with engine.connect() as connection:
+        assert connection.scalar(text("PRAGMA foreign_keys")) == 1
+        assert connection.scalar(text("PRAGMA journal_mode")) == "wal"
+    engine.dispose()
+
+
+@pytest.mark.parametrize("url", ["mysql://host/db", "not a url"])
+def test_other_databases_are_refused_with_the_variable_to_set(url: str) -> None:
+    """The error names the setting."""
+    with pytest.raises(SettingsError, match="RELAY_DATABASE_URL"):
+        open_engine(url)
+
+
+def test_untrusted_text_is_capped_and_storable(store: Store) -> None:
+    """A title with NUL, a lone surrogate and too many characters is stored, cut."""
+
+    run_id = arrive(store, new_run(title="a\x00b\ud800" + "x" * 5_000))
+    title = get_run(store, run_id).title
+    assert title.startswith("a\ufffdb\ufffd")
+    assert len(title) == 1_000
+
+
+def test_moments_come_back_in_utc(store: Store) -> None:
+    """What goes in as an aware moment comes out equal and aware."""
+    run = get_run(store, arrive(store))
+    assert run.created_at == NOW
+    assert run.created_at.tzinfo is not None
+    with store.reading() as session:
+        assert session.scalars(select(Run).where(Run.created_at <= NOW)).all()
