@@ -33,16 +33,7 @@ def assemble(outline: FileOutline, outlines: Outlines) -> TestFile:
     entries = sorted(_entries(outline, outlines), key=lambda entry: entry.test)
     if not entries or outline.makes_tests:
         entries.insert(0, _rest_of(outline))
-    symbols = frozenset({*outline.classes, *outline.functions})
-    return TestFile(
-        outline.path,
-        outline.owners,
-        outline.imports,
-        outline.uses,
-        tuple(entries),
-        parsed=outline.parsed,
-        symbols=symbols,
-    )
+    return TestFile(outline.path, outline.owners, outline.imports, outline.uses, tuple(entries), parsed=outline.parsed)
 
 
 def _rest_of(outline: FileOutline) -> CatalogTest:
@@ -91,15 +82,15 @@ def _class_entries(path: str, local: str, located: _Located, outlines: Outlines)
 
 def _functions(outline: FileOutline) -> dict[str, Helper]:
     """What a test of the file may call by bare name: module functions, and classes that are no test classes."""
-    found = {name: Helper(name, function.words) for name, function in outline.functions.items()}
+    found = {name: Helper(outline.path, name, function.words) for name, function in outline.functions.items()}
     plain = (cls for cls in outline.classes.values() if not any(name.startswith("test") for name in cls.methods))
-    found.update((cls.name, Helper(cls.name, cls.words)) for cls in plain)
+    found.update((cls.name, Helper(outline.path, cls.name, cls.words)) for cls in plain)
     return {name: helper for name, helper in found.items() if not name.startswith("test")}
 
 
 def _methods(located: _Located) -> dict[str, Helper]:
     return {
-        name: Helper(f"{located.cls.name}.{name}", method.words)
+        name: Helper(located.file.path, f"{located.cls.name}.{name}", method.words)
         for name, method in located.cls.methods.items()
         if not name.startswith("test")
     }

@@ -25,6 +25,7 @@ class Origin:
 class Helper:
     """A function, method or plain class of a test file that tests call; `words` are its identifiers."""
 
+    file: str
     symbol: str
     words: frozenset[str]
 
@@ -41,12 +42,6 @@ class CatalogTest:
     origin: Origin
     helpers: tuple[Helper, ...] = ()
 
-    def mention(self, name: str) -> str | None:
-        """How the test mentions `name`: "" in its own text, else the helper that does; `None` when it does not."""
-        if name in self.words:
-            return ""
-        return next((helper.symbol for helper in self.helpers if name in helper.words), None)
-
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
@@ -59,7 +54,6 @@ class TestFile:
     uses: frozenset[str]
     tests: tuple[CatalogTest, ...]
     parsed: bool = True
-    symbols: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,3 @@ class Catalog:
     def size(self) -> int:
         """How many base tests there are."""
         return sum(len(file.tests) for file in self.files.values())
-
-    def mentions(self, name: str) -> tuple[CatalogTest, ...]:
-        """The tests that mention `name`, themselves or through a helper."""
-        return tuple(test for test in self if test.mention(name) is not None)

@@ -1,0 +1,84 @@
+"""Stage 2: the rules applied, and their links joined into one candidate per test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from selector.catalog import Catalog
+from selector.change import ChangeSet, FileChange
+from selector.ownership.description import named_in_description
+from selector.ownership.edited import edited_tests, supporting_files
+from selector.ownership.links import Link, Rule
+from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
+from selector.types import BaseTest, Candidate, Reason
+
+RULES: tuple[Rule, ...] = (
+    edited_tests,
+    supporting_files,
+    mentions,
+    named_alike,
+    importing,
+    operator_driven,
+    owned,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The candidates, best first, and the changed files that no rule tied to any test."""
+
+    candidates: tuple[Candidate, ...]
+    unlinked: tuple[FileChange, ...]
+
+
+def link_tests(change: ChangeSet, catalog: Catalog, description: str = "") -> Ownership:
+    """Candidates for all relevant files of `change`. `description` is the untrusted text of its author."""
+    links: dict[BaseTest, _Joined] = {}
+    unlinked: list[FileChange] = []
+    for file in change.relevant:
+        if not _join(links, (found for rule in RULES for found in rule(file, catalog))):
+            unlinked.append(file)
+    _join(links, named_in_description(description, catalog))
+    candidates = (joined.candidate(test) for test, joined in links.items())
+    return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked))
+
+
+def rank(candidate: Candidate) -> tuple[bool, float, BaseTest]:
+    """The one order of candidates: must-run first, then by score, then by name, so that repeats are identical."""
+    return (not candidate.must_run, -candidate.score, candidate.test)
+
+
+class _Joined:
+    """What all rules say about one test: the strongest reason of each rule."""
+
+    def __init__(self) -> None:
+        self._best: dict[str, Reason] = {}
+        self._must_run = False
+
+    def add(self, found: Link) -> None:
+        self._must_run |= found.must_run
+        known = self._best.get(found.reason.rule)
+        if known is None or (found.reason.score or 0) > (known.score or 0):
+            self._best[found.reason.rule] = found.reason
+
+    def candidate(self, test: BaseTest) -> Candidate:
+        reasons = tuple(self._best.values())
+        return Candidate(test, reasons, self._must_run, _combined(reason.score or 0 for reason in reasons))
+
+
+def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:
+    """Add links to the tests they name; whether there were any."""
+    joined = False
+    for item in found:
+        joined = True
+        links.setdefault(item.test.test, _Joined()).add(item)
+    return joined
+
+
+def _combined(scores: Iterable[float]) -> float:
+    """Independent pieces of evidence: the chance that at least one of them is right, rounded to be reproducible."""
+    doubt = 1.0
+    for score in scores:
+        doubt *= 1.0 - score
+    return round(1.0 - doubt, 4)
