@@ -41,6 +41,7 @@ class Unauthorized(Failure):
     """The service wants the operator token, or does not accept the one it got."""
 
     code = "unauthorized"
+    needs_login = True
 
 
 class Conflict(Failure):

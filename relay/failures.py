@@ -11,6 +11,8 @@ class Failure(Exception):  # noqa: N818 - the subclasses are named after what ha
     """An expected end of an operation. `message` says what happened, `hint` what to do next, `code` is for machines."""
 
     code = "failed"
+    #: Whether a token is what is missing; scripts are told apart by exit code.
+    needs_login = False
 
     def __init__(self, message: str, hint: str = "", *, code: str = "") -> None:
         super().__init__(message)

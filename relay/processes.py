@@ -58,6 +58,18 @@ class Backoff:
         return min(self.limit_s, self.first_s * 2.0 ** min(failures - 1, 30))
 
 
+def last_line(log_file: Path, cap: int = 300) -> str:
+    """The end of what a child said, printable: it may quote anything. Empty when it said nothing."""
+    try:
+        with log_file.open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - 4 * cap))
+            lines = log.read().decode(errors="replace").split("\n")
+    except OSError:
+        return ""
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return "".join(character if character.isprintable() else " " for character in said.strip()[-cap:])
+
+
 class Child:
     """One running process, leader of its own session and group."""
 
@@ -191,7 +203,10 @@ class Supervisor:
         code = slot.child.reap()
         slot.child = None
         wait_s = self._postpone(slot)
-        logger.warning("%s ended (%s), starting again in %.1f s: %s", slot.spec.name, code, wait_s, slot.spec.log_file)
+        log = slot.spec.log_file
+        logger.warning(
+            "%s ended (%s), next try in %.1f s; its log %s ends: %s", slot.spec.name, code, wait_s, log, last_line(log)
+        )
 
     def _postpone(self, slot: _Slot) -> float:
         slot.failures += 1

@@ -29,6 +29,7 @@ class NoToken(Failure):
     """A command needs a token and there is none."""
 
     code = "no_token"
+    needs_login = True
 
 
 def load_settings() -> RelaySettings:

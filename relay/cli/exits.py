@@ -32,9 +32,7 @@ MEANINGS = {
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
 }
 
-_BY_FAILURE = {"unauthorized": ExitCode.LOGIN, "no_token": ExitCode.LOGIN}
-
 
 def exit_code(failure: Failure) -> ExitCode:
     """The exit code of a failed command."""
-    return _BY_FAILURE.get(failure.code, ExitCode.FAILED)
+    return ExitCode.LOGIN if failure.needs_login else ExitCode.FAILED

@@ -16,6 +16,9 @@ from relay.cli.connect import NoToken
 from relay.settings import RelaySettings
 from relay.worker_processes import ensure_token_file
 
+#: Libraries that report every step at INFO.
+_CHATTY = ("httpx", "alembic", "uvicorn.error")
+
 
 @contextmanager
 def watching_signals() -> Iterator[threading.Event]:
@@ -39,10 +42,33 @@ def wait_for_stop(stop: threading.Event) -> None:
     stop.wait()
 
 
-def log_to_stderr() -> None:
-    """Log lines of the libraries and of the service; stdout stays for data."""
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for chatty in ("httpx", "alembic"):
+def log_to_stderr(level: int = logging.INFO) -> None:
+    """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. stdout stays
+    for data."""
+    import structlog
+
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    terminal = sys.stderr.isatty()
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[remove_meta, renderer])
+    )
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    for chatty in _CHATTY:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -49,6 +49,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
 
     log_to_stderr()
     app = create_app(load_settings())
+    Output().note(text.serving_web(host, port))
     uvicorn.run(app, host=host, port=port, log_config=None, timeout_graceful_shutdown=5)
 
 

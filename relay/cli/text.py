@@ -134,8 +134,8 @@ def serving(url: str, workers: int) -> str:
     return f"relay is up at {url} with {crew}; Ctrl-C stops it"
 
 
-def dashboard_line(url: str) -> str:
-    return f"relay: {url}"
+def serving_web(host: str, port: int) -> str:
+    return f"serving on {host} port {port}; Ctrl-C stops it"
 
 
 def stopping() -> str:
@@ -195,7 +195,7 @@ def no_manifest_folder(path: str) -> str:
 
 
 def no_manifest_folder_hint() -> str:
-    return "name one with --manifests DIR, or leave manifests out with --no-manifests"
+    return "set RELAY_MANIFEST_DIR; `relay select` also takes --manifests DIR, or --no-manifests"
 
 
 def bad_manifests(count: int, first: str) -> str:

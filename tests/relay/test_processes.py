@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.processes import Backoff, ChildSpec, Supervisor, minimal_environment
+from relay.processes import Backoff, ChildSpec, Supervisor, last_line, minimal_environment
 
 FAST = Backoff(first_s=0.05, limit_s=0.2, healthy_s=60)
 SLEEP = "import time; time.sleep(600)"
@@ -131,6 +131,15 @@ def test_child_sees_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "RELAY_WEBHOOK_SECRET" not in seen
     assert "GITHUB_TOKEN" not in seen
     assert "PATH" in seen
+
+
+def test_last_words_are_one_printable_line(tmp_path: Path) -> None:
+    """What a child said last is capped and cannot act on a terminal."""
+    log = tmp_path / "child.log"
+    log.write_bytes(b"first\n" + b"x" * 5000 + b"\x1b[31mg++ is missing\xff\n\n  \n")
+    assert last_line(log).endswith(" [31mg++ is missing\N{REPLACEMENT CHARACTER}")
+    assert len(last_line(log)) == 300
+    assert last_line(tmp_path / "none.log") == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is a Linux call")
