@@ -59,13 +59,11 @@ def _carry_out(order: Order, channel: Channel, stderr: int) -> int:
     reporter = Reporter(order, channel, generation, stderr)
     sys.path.insert(0, os.getcwd())
     sys.argv = [order.path]
-    try:
-        status = int(pytest.main([*_PYTEST_OPTIONS, f"--rootdir={order.checkout}", order.path], plugins=[reporter]))
-        ending = f"pytest ended with status {status}"
-    except SystemExit as ended:
-        ending = f"raised SystemExit({ended.code!r})"
+    status = pytest.main([*_PYTEST_OPTIONS, f"--rootdir={order.checkout}", order.path], plugins=[reporter])
     if not reporter.collected:
-        reporter.refuse(f"while the file was collected: {ending}")
+        reporter.refuse(
+            f"while the file was collected: {reporter.interruption or f'pytest ended with status {status}'}"
+        )
     if reporter.done or not reporter.collected:
         reporter.finish()
         return 0

@@ -26,7 +26,11 @@ _HARNESS = ("/_pytest/", "/unittest/")
 
 
 class Reporter:
-    """One pytest session over one file. `done` is True when every wanted test has had its turn."""
+    """One pytest session over one file.
+
+    `collected` is True when the file was imported, `done` when every wanted test has had its turn. `interruption` is
+    the exception that ended the session early, if it was one.
+    """
 
     def __init__(self, order: Order, channel: Channel, generation: Generation, stderr: int) -> None:
         self._order, self._channel, self._generation, self._stderr = order, channel, generation, stderr
@@ -34,12 +38,19 @@ class Reporter:
         self._account = _Account()
         self.done = False
         self.collected = False
+        self.interruption = ""
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.refuse(report.longreprtext)
         elif report.skipped:
             self.refuse(f"skipped at import: {_skip_reason(report.longrepr)}")
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.interruption = f"raised {excinfo.value!r}"
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.interruption = f"raised {excinfo.value!r}"
 
     def refuse(self, reason: str) -> None:
         """The end of the text is what matters: a traceback ends in its error."""
@@ -114,7 +125,7 @@ class Reporter:
         error = call.excinfo.value
         message = "".join(traceback.format_exception_only(error)).strip()
         frames = "\n".join(self._frames(traceback.extract_tb(error.__traceback__)))
-        return f"{where}{message[: self._order.detail_chars - len(frames) - len(where) - 1]}\n{frames}"
+        return f"{where}{message[: self._order.detail_chars - len(frames) - len(where) - 1]}\n{frames}".strip()
 
     def _frames(self, stack: traceback.StackSummary) -> list[str]:
         frames = [frame for frame in stack if not any(part in frame.filename for part in _HARNESS)]
@@ -153,9 +164,9 @@ class _Account:
 
 
 def _skip_reason(longrepr: object) -> str:
-    """pytest gives a skip as (file, line, "Skipped: reason")."""
+    """pytest gives a skip as (file, line, reason), with the name of the exception before the reason."""
     reason = longrepr[2] if isinstance(longrepr, tuple) else longrepr
-    return str(reason).removeprefix("Skipped: ")
+    return str(reason).removeprefix("Skipped: ").removeprefix("unittest.case.SkipTest: ")
 
 
 def _write_quietly(descriptor: int, text: str) -> None:

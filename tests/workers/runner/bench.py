@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,22 @@ from relay.contract import Observation
 from workers.runner import Collection, Runner, RunnerLimits, RunnerTree, TestOutcome
 
 FILE = "test/test_sample.py"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Bounded wait; fails when the condition does not come true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is not merely waiting to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @dataclass

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.runner.bench import Bench
+from workers.spyre.build import ensure_library
 
 
 @pytest.fixture
@@ -28,3 +29,11 @@ def torch_bench(tmp_path: Path) -> Bench:
     bench = Bench(tmp_path, None)
     bench.write("raise RuntimeError('this is the source folder')", "torch/__init__.py")
     return bench
+
+
+@pytest.fixture(scope="session")
+def device_library(pytestconfig: pytest.Config) -> Path:
+    """The built device, kept between test runs: compiling it takes ten seconds."""
+    cache = pytestconfig.cache
+    assert cache is not None
+    return ensure_library(cache.mkdir("spyre"))

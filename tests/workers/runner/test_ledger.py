@@ -1,0 +1,62 @@
+"""Exactly one outcome per id, whatever a child claims."""
+
+from __future__ import annotations
+
+from relay.contract import Observation
+from workers.runner import TestOutcome
+from workers.runner.events import Began, Ended, Event, Refused
+from workers.runner.ledger import Ledger
+
+
+def outcomes_of(*events: Event) -> tuple[list[TestOutcome], Ledger]:
+    """What a run of `a` and `b` yields when a child says `events`."""
+    outcomes: list[TestOutcome] = []
+    ledger = Ledger(["a", "b", "a"], outcomes.append)
+    for event in events:
+        ledger.receive(event)
+    return outcomes, ledger
+
+
+def test_an_honest_child_settles_its_tests() -> None:
+    outcomes, ledger = outcomes_of(Began("a"), Ended("a", "passed", 0.5, ""), Began("b"), Ended("b", "failed", 1, "x"))
+    assert outcomes == [TestOutcome("a", Observation.PASSED, 0.5), TestOutcome("b", Observation.FAILED, 1, "x")]
+    assert ledger.pending == []
+
+
+def test_lies_that_make_no_sense_are_dropped() -> None:
+    outcomes, ledger = outcomes_of(
+        Ended("a", "passed", 0, ""),
+        Began("unknown"),
+        Ended("unknown", "passed", 0, ""),
+        Began("a"),
+        Began("b"),
+        Ended("b", "passed", 0, ""),
+        Ended("a", "missing", 0, ""),
+        Ended("a", "splendid", 0, ""),
+    )
+    assert outcomes == []
+    assert ledger.running == "a"
+
+
+def test_a_test_is_settled_once() -> None:
+    ended = Ended("a", "passed", 0.0, "")
+    outcomes, _ = outcomes_of(Began("a"), ended, ended, Began("a"), ended)
+    assert len(outcomes) == 1
+
+
+def test_impossible_durations_and_texts_become_possible() -> None:
+    outcomes, _ = outcomes_of(
+        Began("a"), Ended("a", "passed", float("nan"), "\0" * 100_000), Began("b"), Ended("b", "passed", -1.0, "")
+    )
+    assert [outcome.duration_s for outcome in outcomes] == [0, 0]
+    assert len(outcomes[0].detail) <= 8_000
+
+
+def test_a_new_child_starts_without_a_past() -> None:
+    outcomes, ledger = outcomes_of(Refused("no"), Began("a"))
+    ledger.new_child()
+    assert (ledger.running, ledger.progressed, ledger.refusal) == (None, False, "")
+    ledger.settle_running(Observation.CRASHED, "nobody runs")
+    assert outcomes == []
+    ledger.settle_all(Observation.MISSING, "gone")
+    assert [outcome.id for outcome in outcomes] == ["a", "b"]
