@@ -1,0 +1,68 @@
+"""The manifests of this repository load without a remark and say what their comments promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from selector.manifests import ManifestDocument, ManifestSet, load_manifests, plan
+from selector.types import CollectedTest
+
+FOLDER = Path(__file__).parents[3] / "test_manifests"
+DEMO = {f"test/test_demo_{name}.py" for name in ("indexing", "shape", "ops", "autograd")}
+UPSTREAM = {
+    f"test/{name}.py"
+    for name in (
+        "nn/test_dropout",
+        "nn/test_embedding",
+        "test_complex",
+        "test_indexing",
+        "test_scatter_gather_ops",
+        "test_shape_ops",
+        "test_sort_and_select",
+        "test_tensor_creation_ops",
+        "test_type_promotion",
+        "test_view_ops",
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def shipped() -> ManifestSet:
+    """All of `test_manifests/`."""
+    files = sorted(FOLDER.glob("**/*.yaml"))
+    return load_manifests(
+        [ManifestDocument(file.relative_to(FOLDER).as_posix(), file.read_text(encoding="utf-8")) for file in files]
+    )
+
+
+def test_they_load_without_findings(shipped: ManifestSet) -> None:
+    assert shipped.findings == ()
+
+
+def test_they_list_the_demo_tree_and_ten_upstream_files(shipped: ManifestSet) -> None:
+    assert shipped.files() == DEMO | UPSTREAM
+
+
+@pytest.mark.parametrize(
+    ("file", "base", "suffix", "mode"),
+    [
+        ("test_demo_indexing", "test_unravel_index_builds_sparse", "_spyre", "xfail"),
+        ("test_demo_indexing", "test_unravel_index_roundtrip", "_shape0_spyre_int64", "mandatory_success"),
+        ("test_view_ops", "test_ravel", "_spyre", "xfail"),
+        ("test_view_ops", "test_view_copy", "_spyre_float32", "mandatory_success"),
+        ("test_shape_ops", "test_flip", "_spyre_float32", "xfail"),
+        ("test_shape_ops", "test_flip", "_spyre_float64", "mandatory_success"),
+        ("test_shape_ops", "test_flip_errors", "_spyre_float32", "mandatory_success"),
+        ("test_type_promotion", "test_sparse_div_promotion", "_spyre_bool", "xfail"),
+        ("test_indexing", "test_index_put_accumulate_large_tensor", "_spyre", "skip"),
+        ("nn/test_embedding", "test_embedding_dense_grad", "_spyre", "mandatory_success"),
+    ],
+)
+def test_they_expect_what_their_comments_say(
+    shipped: ManifestSet, file: str, base: str, suffix: str, mode: str
+) -> None:
+    path, method = f"test/{file}.py", f"{base}{suffix}"
+    (planned,) = plan([CollectedTest(f"{path}::TSPYRE::{method}", path, "T", base, method)], shipped, "spyre")
+    assert planned.expectation.mode == mode
