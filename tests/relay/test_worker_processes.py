@@ -1,0 +1,64 @@
+"""A worker is told where things are, and no secret's value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relay.contract import broker_connection
+from relay.settings import RelaySettings, with_secrets
+from relay.worker_processes import ensure_broker_folder, ensure_token_file, worker_environment, worker_specs
+from tests.conftest import WORKER_TOKEN
+
+
+def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -> None:
+    """The token is a file's name; secrets of the relay and of the machine stay behind; tuning passes."""
+    parent = {
+        "PATH": "/bin",
+        "RELAY_WEBHOOK_SECRET": "geheim",
+        "RELAY_DATABASE_URL": "geheim",
+        "GITHUB_TOKEN": "geheim",
+        "RELAY_TEST_TIMEOUT_S": "5",
+    }
+    environment = worker_environment(settings, "http://127.0.0.1:1", Path("/token"), parent)
+    assert environment == {
+        "PATH": "/bin",
+        "RELAY_TEST_TIMEOUT_S": "5",
+        "RELAY_URL": "http://127.0.0.1:1",
+        "RELAY_BROKER_URL": settings.broker_url,
+        "RELAY_WORKER_TOKEN_FILE": "/token",
+        "RELAY_DEVICE": "spyre",
+        "RELAY_WORK_DIR": str(settings.state_dir / "work"),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def test_each_worker_has_its_own_log(settings: RelaySettings) -> None:
+    """Two workers, two names, two files, and no token in what they are started with."""
+    settings.state_dir.mkdir()
+    specs = worker_specs(settings, "http://127.0.0.1:1", 2)
+    assert len({spec.log_file for spec in specs}) == len({spec.name for spec in specs}) == 2
+    assert all(WORKER_TOKEN not in str((spec.command, spec.environment)) for spec in specs)
+
+
+def test_token_given_as_a_setting_is_written_for_the_workers(settings: RelaySettings) -> None:
+    """Private, and apart from the file of the token that the state folder made."""
+    settings.state_dir.mkdir()
+    file = ensure_token_file(settings)
+    assert file.read_text().strip() == WORKER_TOKEN
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.name != "worker-token"
+
+
+def test_token_of_the_state_folder_is_used_as_it_is(tmp_path: Path) -> None:
+    """No second copy of a secret that is a file already."""
+    settings = with_secrets(RelaySettings(state_dir=tmp_path))
+    assert ensure_token_file(settings) == tmp_path / "worker-token"
+
+
+def test_broker_folders_are_made_again(tmp_path: Path) -> None:
+    """All folders of a file-system broker; nothing for a server."""
+    broker = broker_connection(f"filesystem://{tmp_path / 'broker'}")
+    ensure_broker_folder(broker)
+    ensure_broker_folder(broker)
+    assert sorted(path.name for path in (tmp_path / "broker").iterdir()) == ["control", "messages"]
+    ensure_broker_folder(broker_connection("redis://127.0.0.1:1/0"))
