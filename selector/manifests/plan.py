@@ -6,7 +6,7 @@ generator told the operator and the dtype, they are used; else they are read out
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from selector.manifests.dtypes import dtype_in_name, op_in_name
@@ -24,8 +24,9 @@ def plan(
     """One planned test for each collected one, in the same order; `Mode.SKIP` means filtered.
 
     `collected` has to hold all variants of a base test: the operator allow-list is not applied to a test of which it
-    would leave nothing. `CollectedTest.op` is the operator's registry name (`nn.functional.gelu`). `device` is the
-    word in generated names; `tier` the test type that the labels of entries are compared with, empty for any.
+    would leave nothing. `CollectedTest.op` is the operator's registry name, with its variant where there is one
+    (`nn.functional.gelu`, `div.floor_rounding`). `device` is the word in generated names; `tier` the test type that
+    the labels of entries are compared with, empty for any.
     """
     narrowed = _allow_listed(collected, manifests)
     return tuple(
@@ -39,7 +40,7 @@ def _allow_listed(collected: Sequence[CollectedTest], manifests: ManifestSet) ->
     return frozenset(
         test.base_test
         for test in collected
-        if (rules := manifests.rules(test.file)) and rules.device.ops and test.op in rules.device.ops
+        if (rules := manifests.rules(test.file)) and rules.device.ops and _on_list(test.op, rules.device.ops)
     )
 
 
@@ -103,13 +104,22 @@ def _never_generated(test: CollectedTest, candidates: Sequence[EntryRules], devi
     """What the operator allow-list keeps from being generated at all (2.6)."""
     if device.ops is None or test.op is None:
         return ""
-    if test.op not in device.ops:
+    name = _on_list(test.op, device.ops)
+    if name is None:
         return "op_not_supported"
-    dtypes = device.ops[test.op]
+    dtypes = device.ops[name]
     added: frozenset[str] = frozenset().union(*(entry.included for entry in candidates))
     if dtypes and test.dtype is not None and test.dtype not in dtypes | added:
         return "op_dtype_narrowed"
     return ""
+
+
+def _on_list(op: str | None, names: Container[str]) -> str | None:
+    """The listed name that stands for an operator: its own, or the one without the variant, which the list ignores."""
+    if op is None or op in names:
+        return op
+    plain = op.rpartition(".")[0]
+    return plain if plain in names else None
 
 
 def _removal(variant: _Variant, entry: EntryRules | None, device: DeviceRules, tier: str) -> str:

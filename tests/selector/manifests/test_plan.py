@@ -185,6 +185,16 @@ def test_the_operator_list_is_not_applied_where_it_would_leave_nothing(load_entr
     assert expected(manifests, *tests) == [("mandatory_success", "listed"), ("mandatory_success", "listed")]
 
 
+def test_the_operator_list_speaks_for_variants_and_forced_xfail_does_not(load_entries: LoadEntries) -> None:
+    manifests = load_entries("- names: [test_op]", OPS)
+    tests = [
+        op_test("test_op", "div.floor_rounding", "float32"),
+        op_test("test_op", "add.decomposed", "float32"),
+        op_test("test_op", "sub.rounded", "float32"),
+    ]
+    assert [rule for _, rule in expected(manifests, *tests)] == ["listed", "op_dtype_narrowed", "op_not_supported"]
+
+
 def test_an_entrys_added_dtype_widens_the_dtypes_of_an_operator(load_entries: LoadEntries) -> None:
     entry = "- names: [test_op]\n  edits: {dtypes: {include: [{name: bfloat16}]}}"
     manifests = load_entries(entry, OPS)
