@@ -17,7 +17,7 @@ import typer
 
 from relay.cli import text
 from relay.failures import Failure
-from selector.trees import git_diff
+from selector.trees import TreeError, git_diff
 
 _GIT_S = 300
 
@@ -48,7 +48,7 @@ def read_change(repo: Path, base: str | None, head: str | None, diff: str | None
     base_id = _commit(root, base or "HEAD")
     if diff is None:
         head_id = _commit(root, head or "HEAD")
-        return LocalChange(root, base_id, head_id, git_diff(root, base_id, head_id))
+        return LocalChange(root, base_id, head_id, _diff(root, base_id, head_id))
     patch = _read_diff(diff)
     return LocalChange(root, base_id, _applied(root, base_id, base or "HEAD", patch), patch.decode(errors="replace"))
 
@@ -67,6 +67,13 @@ def _commit(root: Path, revision: str) -> str:
     return done.stdout.decode().strip()
 
 
+def _diff(root: Path, base_id: str, head_id: str) -> str:
+    try:
+        return git_diff(root, base_id, head_id)
+    except TreeError as error:
+        raise NoChange(str(error)) from error
+
+
 def _read_diff(source: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
@@ -82,7 +89,8 @@ def _applied(root: Path, base_id: str, base_name: str, patch: bytes) -> str:
         if patch.strip():
             done = _git(root, "apply", "--cached", "--whitespace=nowarn", "-", index=index, stdin=patch)
             if done.returncode != 0:
-                cause = (done.stderr.decode(errors="replace").strip().splitlines() or ["git apply failed"])[0]
+                first = (done.stderr.decode(errors="replace").splitlines() or ["git apply failed"])[0]
+                cause = first.removeprefix("error: ")
                 raise NoChange(text.diff_does_not_apply(base_name, cause), text.diff_does_not_apply_hint())
         return _git(root, "write-tree", index=index).stdout.decode().strip()
 

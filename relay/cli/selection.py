@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from selector.pipeline import Outcome
-from selector.pipeline import select as run_stages
-
 from relay.cli import text
-from relay.cli.change import LocalChange
+from relay.cli.change import LocalChange, NoChange
 from relay.cli.manifest_folder import read_manifests
 from relay.cli.output import Output, one_line
 from relay.settings import RelaySettings
-from selector.trees import GitTree
-from selector.triage import LlmClient, OpenAiClient
-from selector.types import Candidate, Reason
+from selector.pipeline import Outcome
+from selector.pipeline import select as run_stages
+from selector.trees import GitTree, TreeError
+from selector.triage import OpenAiClient
+from selector.types import Candidate, Reason, SelectionState
 
 
 def run_selection(
     change: LocalChange, settings: RelaySettings, *, ask_model: bool, manifest_folder: Path | None
 ) -> Outcome:
-    """All stages that work without running a test. Raises `BadManifests`."""
+    """All stages that work without running a test. Raises `BadManifests`; `NoChange` when git objects are missing."""
     manifests = read_manifests(manifest_folder) if manifest_folder is not None else None
     model = _model(settings) if ask_model else None
-    with GitTree(change.repo, change.base) as base, GitTree(change.repo, change.head) as head:
-        return run_stages(change.diff, base, head, llm=model, manifests=manifests)
+    with ExitStack() as stack:
+        if model is not None:
+            stack.callback(model.close)
+        try:
+            base = stack.enter_context(GitTree(change.repo, change.base))
+            head = stack.enter_context(GitTree(change.repo, change.head))
+            return run_stages(change.diff, base, head, llm=model, manifests=manifests)
+        except TreeError as error:
+            raise NoChange(str(error)) from error
 
 
 def show_selection(out: Output, outcome: Outcome, layout: str) -> None:
@@ -41,10 +48,12 @@ def show_selection(out: Output, outcome: Outcome, layout: str) -> None:
         _show_table(out, outcome)
     for line in selection.notes:
         out.note(f"note: {one_line(line, 1_000)}")
-    if selection.kept or layout == "table":
+    if selection.kept:
         out.note(text.selected(len(selection.kept), len(selection.dropped)))
-    if not selection.kept:
-        out.note(text.nothing_selected())
+    elif selection.state is SelectionState.NOTHING_AFFECTED:
+        out.note(text.nothing_affected())
+    else:
+        out.note(text.nothing_left(len(selection.dropped)))
 
 
 def show_explanations(out: Output, outcome: Outcome, names: Sequence[str]) -> None:
@@ -139,7 +148,7 @@ def _score(reason: Reason) -> str:
     return "" if reason.score is None else f" ({reason.score:.2f})"
 
 
-def _model(settings: RelaySettings) -> LlmClient | None:
+def _model(settings: RelaySettings) -> OpenAiClient | None:
     if not settings.llm_configured:
         return None
     key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else ""

@@ -207,12 +207,20 @@ def bad_manifests_hint(folder: str) -> str:
     return f"`relay manifest check {folder}` lists every problem"
 
 
-def nothing_selected() -> str:
+def nothing_affected() -> str:
     return "no test is affected by this change"
 
 
+def nothing_left(dropped: int) -> str:
+    return f"{tests(dropped)} considered, none selected; --explain says why"
+
+
 def selected(kept: int, dropped: int) -> str:
-    return f"{kept} tests selected, {dropped} considered and left out"
+    return f"{tests(kept)} selected, {dropped} considered and left out"
+
+
+def tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count} tests"
 
 
 def test_not_considered(name: str) -> str:

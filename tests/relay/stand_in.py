@@ -29,7 +29,7 @@ from relay.views import (
 )
 
 TOKEN = "operator-token-of-the-stand-in"
-CREATED = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
+CREATED = datetime(2024, 5, 4, 10, 0, tzinfo=UTC)
 
 
 def a_run(run_id: int, state: RunState, conclusion: Conclusion | None = None, title: str = "Change relu") -> RunSummary:

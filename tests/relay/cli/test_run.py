@@ -16,7 +16,7 @@ def test_list_off_a_terminal_is_tabs_and_iso_times(relay: Relay, service: StandI
         ["2", "running", "#102"],
         ["1", "failure", "#101"],
     ]
-    assert lines[2].split("\t")[3:] == ["Change relu", "3/3", "2026-05-04T10:00:00+00:00"]
+    assert lines[2].split("\t")[3:] == ["Change relu", "3/3", "2024-05-04T10:00:00+00:00"]
 
 
 def test_untrusted_title_cannot_act_on_the_terminal(relay: Relay, service: StandIn) -> None:
