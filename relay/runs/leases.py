@@ -130,7 +130,7 @@ def due_shards(session: Session) -> dict[str, int]:
     """How many shards are due, by device; devices without any are left out."""
     query = select(Run.device, func.count(Shard.id)).join(Shard, Shard.run_id == Run.id)
     rows = session.execute(query.where(Shard.state == ShardState.DUE).group_by(Run.device))
-    return dict(row._tuple() for row in rows)
+    return {row[0]: row[1] for row in rows}
 
 
 def locked_shard(session: Session, shard_id: int) -> tuple[Run, Shard]:
