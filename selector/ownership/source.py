@@ -6,7 +6,7 @@ strong rule stands alone in stage 3 and a weak one needs a second or the words o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from selector.catalog import Catalog, CatalogTest, TestFile
@@ -93,29 +93,37 @@ def _likeness(names: list[str], test_path: str) -> float:
     if stem == names[-1]:
         return 0.75
     if stem in names:
-        return 0.45
+        return 0.35
     return 0.3 if folders and folders[0] == names[0] else 0.0
 
 
 def importing(file: FileChange, catalog: Catalog) -> Iterator[Link]:
     """Tests of files that import the changed module, names from it, or a package around it. `import torch` is no
-    edge. Strong when the test itself says the module's name, weak for hubs and for packages."""
+    edge. Strong when the test itself says the module's name, weak for a module that everybody imports; a package that
+    everybody imports says nothing."""
     if file.category not in (Category.PYTHON_SOURCE, Category.TEST) or not file.path.endswith(".py"):
         return
     for path in file.paths:
-        direct = [
-            (test_file, name) for test_file in catalog.files.values() if (name := imports_directly(test_file, path))
-        ]
-        hub = len(direct) > max(_HUB_FILES, len(catalog.files) // _HUB_SHARE)
+        direct = _files_naming(catalog, path, imports_directly)
+        hub = _is_hub(direct, catalog)
         for test_file, name in direct:
             if test_file.path != file.path:
                 yield from _import_links(test_file, name, hub=hub)
-        direct_paths = {test_file.path for test_file, _ in direct}
-        for test_file in catalog.files.values():
-            package = imports_package(test_file, path) if test_file.path not in direct_paths else None
-            if package:
+        around = _files_naming(catalog, path, imports_package)
+        if not _is_hub(around, catalog):
+            for test_file, package in around:
                 evidence = f"{test_file.path} imports {package}, which holds {path}"
                 yield from (link(test, "import of the package", evidence, 0.15) for test in test_file.tests)
+
+
+def _files_naming(
+    catalog: Catalog, path: str, names: Callable[[TestFile, str], str | None]
+) -> list[tuple[TestFile, str]]:
+    return [(test_file, name) for test_file in catalog.files.values() if (name := names(test_file, path))]
+
+
+def _is_hub(naming: Sequence[tuple[TestFile, str]], catalog: Catalog) -> bool:
+    return len(naming) > max(_HUB_FILES, len(catalog.files) // _HUB_SHARE)
 
 
 def _import_links(test_file: TestFile, name: str, *, hub: bool) -> Iterator[Link]:
