@@ -58,7 +58,7 @@ def check_machine(settings: WorkerSettings) -> Path:
         settings.work_dir.mkdir(parents=True, exist_ok=True)
         Workspace(settings.work_dir, settings.git_timeout_s).remove_leftovers()
         installed_wheel()
-        return ensure_library(settings.device_cache)
+        return ensure_library(settings.libraries)
     except OSError as error:
         raise NotReadyError(
             f"The work directory cannot be used: {error}. Set RELAY_WORK_DIR to a writable folder."
@@ -86,9 +86,9 @@ def run_celery(settings: WorkerSettings) -> int:
 
 def configure_logging(level: str) -> None:
     """One line per event on standard error: for people on a terminal, JSON elsewhere."""
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
-    )
+    # Plain stacks: the pretty ones show local variables, and a token is one somewhere.
+    people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    renderer = people if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -52,7 +52,7 @@ def create_celery(settings: WorkerSettings) -> Celery:
     def wake() -> None:
         log.info("woken", shards=work_until_idle(settings, shutdown))
 
-    app.task(name=WAKE_TASK)(wake)
+    app.task(name=WAKE_TASK, shared=False)(wake)  # shared ones appear in every application of the process
     return app
 
 

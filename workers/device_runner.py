@@ -37,7 +37,7 @@ def runner_factory(settings: WorkerSettings) -> Callable[[Path], DeviceRunner]:
     def make(scratch: Path) -> DeviceRunner:
         return Runner(
             device=settings.device,
-            device_library=ensure_library(settings.device_cache),
+            device_library=ensure_library(settings.libraries),
             scratch=scratch,
             limits=limits,
         )

@@ -128,7 +128,11 @@ class RelayClient:
         content = body.model_dump_json().encode()
         try:
             for attempt in stamina.retry_context(
-                on=_TransientError, attempts=retry.attempts, timeout=retry.timeout_s, wait_initial=retry.first_wait_s
+                on=_TransientError,
+                attempts=retry.attempts,
+                timeout=retry.timeout_s,
+                wait_initial=retry.first_wait_s,
+                wait_jitter=retry.first_wait_s,
             ):
                 with attempt:
                     return self._try(path, content)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from selector.pipeline import Outcome, select
-
 from relay.contract import NotTested, NotTestedReason, SelectionReport, SelectOrder
 from selector.change import ChangeSet
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests, plan
+from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.triage import LlmClient
 from selector.types import BaseTest, Candidate, Mode, Reason, Selection, SelectionState, Stage, StageCount

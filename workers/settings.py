@@ -42,6 +42,7 @@ class WorkerSettings(BaseSettings):
     worker_concurrency: int = Field(default=1, ge=1, le=64)
     device: str = Field(default="spyre", pattern=r"^[a-z][a-z0-9_]{0,30}$")
     work_dir: Path = Path(".relay/work")
+    device_cache: Path | None = None
     log_level: str = "INFO"
     git_timeout_s: PositiveSeconds = 1800
     test_timeout_s: PositiveSeconds = 60
@@ -86,9 +87,9 @@ class WorkerSettings(BaseSettings):
             raise ValueError(f"RELAY_WORKER_TOKEN_FILE cannot be read: {error}") from error
 
     @property
-    def device_cache(self) -> Path:
-        """Where compiled device libraries are kept between starts."""
-        return self.work_dir / "device"
+    def libraries(self) -> Path:
+        """Where compiled device libraries are kept between starts: `RELAY_DEVICE_CACHE`, else in the work directory."""
+        return self.device_cache.expanduser().resolve() if self.device_cache else self.work_dir / "device"
 
 
 def load_settings() -> WorkerSettings:

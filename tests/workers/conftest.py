@@ -6,9 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.workers.relay_double import RelayDouble, serving
 from tests.workers.upstream import Upstream, new_upstream
+
+
+@pytest.fixture(autouse=True)
+def _plain_log() -> Iterator[None]:
+    """structlog's default draws stacks with all local variables, which takes seconds."""
+    structlog.configure(
+        processors=[structlog.processors.JSONRenderer()], logger_factory=structlog.ReturnLoggerFactory()
+    )
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

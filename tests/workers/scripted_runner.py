@@ -1,0 +1,69 @@
+"""A runner that plays a script instead of starting processes: what each test does, try by try, on each tree."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relay.contract import Observation
+from selector.types import CollectedTest
+from workers.runner import Collection, RunnerTree, TestOutcome
+
+P, F, C, T, M, S = (
+    Observation.PASSED, Observation.FAILED, Observation.CRASHED,
+    Observation.TIMED_OUT, Observation.MISSING, Observation.SKIPPED,
+)  # fmt: skip
+
+
+def side(tree: RunnerTree) -> str:
+    """`head` or `base`, by the folder's name."""
+    return tree.checkout.name
+
+
+def collected(file: str, cls: str, base: str, *variants: str) -> tuple[CollectedTest, ...]:
+    """Generated tests of one base test on the device."""
+    return tuple(
+        CollectedTest(f"{file}::{cls}SPYRE::{base}{variant}", file, cls, base, f"{base}{variant}")
+        for variant in (variants or ("_spyre",))
+    )
+
+
+@dataclass
+class ScriptedRunner:
+    """`script[(side, id)]` holds the observations in order; the last one stays, and a test without any passes."""
+
+    script: Mapping[tuple[str, str], Sequence[Observation]] = field(default_factory=dict)
+    collections: Mapping[tuple[str, str], Collection] = field(default_factory=dict)
+    before_test: Callable[[str, str], None] = lambda side, test: None
+    runs: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    _left: dict[tuple[str, str], deque[Observation]] = field(default_factory=dict)
+
+    def collect(self, tree: RunnerTree, file: str) -> Collection:
+        return self.collections.get((side(tree), file), Collection((), f"{file} is not in the tree"))
+
+    def run(
+        self,
+        tree: RunnerTree,
+        file: str,
+        ids: Sequence[str],
+        on_outcome: Callable[[TestOutcome], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.runs.append((side(tree), file, tuple(ids)))
+        for test in ids:
+            if should_stop():
+                return
+            self.before_test(side(tree), test)
+            observation = self._next((side(tree), test))
+            on_outcome(TestOutcome(test, observation, 0.5, f"{observation} on {side(tree)}"))
+
+    def _next(self, key: tuple[str, str]) -> Observation:
+        left = self._left.setdefault(key, deque(self.script.get(key, ())))
+        if not left:
+            return P
+        return left.popleft() if len(left) > 1 else left[0]
+
+
+HEAD, BASE = RunnerTree(Path("/trees/head"), None), RunnerTree(Path("/trees/base"), None)

@@ -1,0 +1,79 @@
+"""Selector values as messages: shards, caps, and the split into planned and filtered."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.contract import Expected
+from selector.change import Category, ChangeSet, FileChange, Status
+from selector.types import (
+    BaseTest,
+    Candidate,
+    Expectation,
+    Mode,
+    PlannedTest,
+    Reason,
+    Selection,
+    SelectionState,
+    Stage,
+    StageCount,
+)
+from tests.workers.scripted_runner import collected
+from workers.report import Plan, capped, cut_into_shards, selection_report
+
+CHANGE = ChangeSet((FileChange("torch/a.py", None, Status.MODIFIED, Category.PYTHON_SOURCE, ("f",) * 80),))
+X, Y = collected("test/test_a.py", "TestA", "test_x", "_a", "_b")
+
+
+def candidate(evidence: str = "seen") -> Candidate:
+    return Candidate(BaseTest("test/test_a.py", "TestA", "test_x"), (Reason(Stage.OWNERSHIP, "edited test", evidence),))
+
+
+def selection(*kept: Candidate, notes: tuple[str, ...] = ()) -> Selection:
+    count = StageCount(Stage.CHANGE, 1, 1, "files", "one file")
+    return Selection(SelectionState.SELECTED, kept, (), (count,), notes)
+
+
+def test_planned_and_filtered_are_told_apart_by_mode() -> None:
+    plan = Plan(
+        (
+            PlannedTest(X, Expectation(Mode.XFAIL, "listed", "m.yaml:3", ("tag",))),
+            PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
+        )
+    )
+    report = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="a" * 40)
+    assert [(test.id, test.expected, test.tags) for test in report.planned] == [(X.id, Expected.XFAIL, ("tag",))]
+    assert [(test.id, test.rule) for test in report.filtered] == [(Y.id, "dtype_unsupported")]
+    assert report.shards == ((X.id,),)
+    assert report.planned[0].base == report.decisions[0].test == "test/test_a.py::TestA::test_x"
+
+
+def test_hostile_lengths_are_cut_instead_of_refused() -> None:
+    long = "x" * 100_000
+    report = selection_report(
+        CHANGE, selection(candidate(long), notes=(long,)), Plan(notes=("n",) * 500), shard_size=10, base_sha=""
+    )
+    assert len(report.decisions[0].reasons[0].evidence) == 2_000
+    assert len(report.notes) == 200
+    assert len(report.changed_files[0].symbols) == 50
+
+
+def test_a_cut_text_says_so_and_holds_no_nul() -> None:
+    assert capped("abcdef", 4) == "abc\N{HORIZONTAL ELLIPSIS}"
+    assert capped("a\0b", 4) == "a\N{REPLACEMENT CHARACTER}b"
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "shards"),
+    [
+        ({}, 3, ()),
+        ({"a": 2, "b": 2}, 3, (2, 2)),
+        ({"a": 1, "b": 2, "c": 1}, 3, (3, 1)),
+        ({"a": 7, "b": 1}, 3, (3, 3, 2)),
+    ],
+)
+def test_shards_keep_files_whole_where_they_fit(files: dict[str, int], size: int, shards: tuple[int, ...]) -> None:
+    tests = [(file, f"{file}::{number}") for file, count in files.items() for number in range(count)]
+    cut = cut_into_shards(tests, size)
+    assert tuple(len(shard) for shard in cut) == shards
+    assert [test for shard in cut for test in shard] == [test for _, test in tests]

@@ -1,0 +1,204 @@
+"""A wake-up from lease to finish, over real HTTP and a real git repository, with a scripted device."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from relay.contract import Change, Expected, LeaseRequest, ShardKind, ShardOutcome, TestOrder, TriageSettings
+from selector.triage import LlmClient
+from tests.workers.leases import NOWHERE, a_test_lease
+from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.scripted_runner import F, P, ScriptedRunner
+from tests.workers.upstream import Upstream
+from workers.relay_client import RelayClient, RetryPolicy
+from workers.session import Session
+from workers.workspace import Workspace
+
+FILE = "test/test_a.py"
+TESTS = tuple(
+    TestOrder(id=f"{FILE}::TestASPYRE::test_{number}", file=FILE, expected=Expected.MANDATORY_SUCCESS)
+    for number in range(6)
+)
+QUICK = RetryPolicy(attempts=2, timeout_s=10, first_wait_s=0.001)
+
+
+def no_model(settings: TriageSettings) -> LlmClient:
+    raise AssertionError(f"no model was configured, but {settings.model} is asked for")
+
+
+@pytest.fixture
+def change(upstream: Upstream) -> Change:
+    base = upstream.commit({FILE: "old\n"})
+    return upstream.change(base, upstream.commit({FILE: "new\n"}))
+
+
+@pytest.fixture
+def awake(relay: RelayDouble, tmp_path: Path) -> Iterator[Callable[..., Session]]:
+    """Sessions of one worker with a scripted runner."""
+    with RelayClient(relay.url, TOKEN, retry=QUICK) as client:
+
+        def session(runner: ScriptedRunner, shutting_down: Callable[[], bool] = lambda: False) -> Session:
+            return Session(
+                client=client,
+                workspace=Workspace(tmp_path / "work"),
+                identity=LeaseRequest(worker="w1", device="spyre"),
+                make_runner=lambda scratch: runner,
+                make_llm=no_model,
+                shutting_down=shutting_down,
+            )
+
+        yield session
+
+
+def heartbeat_ended() -> bool:
+    return not any(thread.name.startswith("heartbeat") for thread in threading.enumerate())
+
+
+def test_a_shard_is_run_reported_and_finished(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, tmp_path: Path
+) -> None:
+    relay.leases.append(a_test_lease(change, TESTS))
+    runner = ScriptedRunner({("head", TESTS[2].id): (F,)})
+    assert awake(runner).run() == 1
+    assert {result.id: [a.observation for a in result.attempts] for result in relay.results} == {
+        test.id: [F, F, P] if test is TESTS[2] else [P] for test in TESTS
+    }
+    assert [(end.outcome, end.error) for end in relay.finished] == [(ShardOutcome.DONE, "")]
+    assert list((tmp_path / "work" / "shards").iterdir()) == []
+
+
+def test_a_redelivered_wake_finds_nothing_to_do(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.append(a_test_lease(change, TESTS))
+    session = awake(ScriptedRunner())
+    assert [session.run(), session.run()] == [1, 0]
+    assert len(relay.finished) == 1
+    assert len(relay.results) == len(TESTS)
+
+
+def test_one_wake_does_all_that_is_due(relay: RelayDouble, awake: Callable[..., Session], change: Change) -> None:
+    relay.leases.extend(a_test_lease(change, TESTS[:1], lease_id=f"lease-{number}") for number in range(3))
+    assert awake(ScriptedRunner()).run() == 3
+    assert [end.lease_id for end in relay.finished] == ["lease-0", "lease-1", "lease-2"]
+
+
+@pytest.mark.parametrize("answer", ["lost", "cancelled"])
+def test_a_lost_or_cancelled_shard_stops_at_the_next_test(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, answer: str
+) -> None:
+    """And says no more about it, not even that it ended."""
+    relay.leases.append(a_test_lease(change, TESTS, expires_in_s=0.3))
+    started: list[str] = []
+
+    def stop_in_the_second(side: str, test: str) -> None:
+        started.append(test)
+        if len(started) == 2:
+            getattr(relay, answer).add("test-1")
+            eventually(heartbeat_ended)
+
+    assert awake(ScriptedRunner(before_test=stop_in_the_second)).run() == 1
+    assert started == [TESTS[0].id, TESTS[1].id]
+    assert relay.finished == []
+
+
+def test_a_lease_lost_between_heartbeats_is_noticed_by_the_results(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.lost.add("test-1")
+    relay.leases.append(a_test_lease(change, TESTS))
+    assert awake(ScriptedRunner()).run() == 1
+    assert relay.posted == []
+    assert relay.finished == []
+
+
+def test_heartbeats_continue_while_a_test_takes_its_time(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.append(a_test_lease(change, TESTS[:1], expires_in_s=0.3))
+
+    def slow(side: str, test: str) -> None:
+        eventually(lambda: [beat.progress for beat in relay.heartbeats].count(f"running {FILE} (1 of 1)") >= 3)
+
+    awake(ScriptedRunner(before_test=slow)).run()
+    assert len(relay.finished) == 1
+
+
+def test_a_shutdown_stops_softly_and_makes_the_shard_due_again(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.extend([a_test_lease(change, TESTS), a_test_lease(change, TESTS, lease_id="never-taken")])
+    asked = threading.Event()
+
+    def shutdown(side: str, test: str) -> None:
+        if test == TESTS[2].id:
+            asked.set()
+
+    assert awake(ScriptedRunner(before_test=shutdown), asked.is_set).run() == 1
+    assert [result.id for result in relay.results] == [test.id for test in TESTS[:3]]
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.FAILED]
+    assert "stopped before the shard was done" in relay.finished[0].error
+    assert len(relay.leases) == 1
+
+
+def test_a_shard_that_breaks_is_reported_and_the_loop_goes_on(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    def broken(side: str, test: str) -> None:
+        if not relay.finished:
+            raise ZeroDivisionError("in the\ndevice " + "x" * 20_000)
+
+    relay.leases.extend([a_test_lease(change, TESTS, lease_id="one"), a_test_lease(change, TESTS, lease_id="two")])
+    assert awake(ScriptedRunner(before_test=broken)).run() == 2
+    first, second = relay.finished
+    assert first.outcome is ShardOutcome.FAILED
+    assert first.error.startswith("ZeroDivisionError: in the device xxx")
+    assert len(first.error) == 8_000
+    assert second.outcome is ShardOutcome.DONE
+
+
+def test_a_change_that_cannot_be_fetched_says_what_to_check(relay: RelayDouble, awake: Callable[..., Session]) -> None:
+    relay.leases.append(a_test_lease(NOWHERE, TESTS))
+    awake(ScriptedRunner()).run()
+    assert "Check that the commit still exists" in relay.finished[0].error
+
+
+@pytest.mark.parametrize("fields", [{"clone_url": "ext::sh -c true"}, {"fetch_ref": "--upload-pack=true"}])
+def test_a_hostile_change_is_refused(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, fields: dict[str, str]
+) -> None:
+    relay.leases.append(a_test_lease(change.model_copy(update=fields), TESTS))
+    awake(ScriptedRunner()).run()
+    assert relay.finished[0].outcome is ShardOutcome.FAILED
+    assert relay.results == []
+
+
+def test_results_survive_a_relay_that_is_restarting(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.failures["results"] = deque([503])
+    relay.leases.append(a_test_lease(change, TESTS))
+    awake(ScriptedRunner()).run()
+    assert relay.attempts[:2] == [("results", 1), ("results", 1)]
+    assert len(relay.results) == len(TESTS)
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.DONE]
+
+
+def test_a_relay_that_refuses_the_token_ends_the_wake_quietly(
+    relay: RelayDouble, awake: Callable[..., Session]
+) -> None:
+    relay.failures["lease"] = deque([401])
+    assert awake(ScriptedRunner()).run() == 0
+
+
+def test_a_shard_without_its_order_is_a_difference_of_versions(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.append(a_test_lease(change).model_copy(update={"kind": ShardKind.SELECT}))
+    awake(ScriptedRunner()).run()
+    assert "differ in version" in relay.finished[0].error
