@@ -6,7 +6,6 @@ need something of ours, since torch has no Python name for the default generator
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import torch
@@ -47,21 +46,11 @@ def set_device(device: DeviceLike) -> None:
     torch.accelerator.set_device_index(_index(device))
 
 
-class device:  # noqa: N801 - the name that every accelerator module of torch uses
-    """Context manager that makes a device the current one; `None` or a negative index changes nothing."""
+class device(torch.accelerator.device_index):  # type: ignore[misc]  # noqa: N801 - torch's name, torch has no types here
+    """Context manager that makes a device the current one; `None` changes nothing."""
 
     def __init__(self, device: DeviceLike) -> None:
-        self.idx = -1 if device is None else _index(device)
-        self._before = -1
-
-    def __enter__(self) -> None:
-        self._before = torch._C._accelerator_maybeExchangeDevice(self.idx) if self.idx >= 0 else -1
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
-    ) -> None:
-        if self._before >= 0:
-            torch._C._accelerator_maybeExchangeDevice(self._before)
+        super().__init__(None if device is None else _index(device))
 
 
 def _index(device: DeviceLike) -> int:

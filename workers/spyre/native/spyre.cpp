@@ -3,7 +3,9 @@
 // This is the only translation unit. It holds the kernels that cannot go through the CPU fallback and registers every
 // part with torch; loading the library is all it takes. No Python is involved, so one build serves every interpreter,
 // but the virtual tables of guard, hooks and allocator tie it to one torch minor version.
+#include "autocast.h"
 #include "host_call.h"
+#include "recurrent.h"
 #include "runtime.h"
 
 #include <ATen/EmptyTensor.h>
@@ -159,6 +161,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("record_stream", spyre::record_stream);
   m.impl("convolution_overrideable", CppFunction::makeFromBoxedFunction<&spyre::convolution>());
   m.impl("convolution_backward_overrideable", CppFunction::makeFromBoxedFunction<&spyre::convolution_backward>());
+  m.impl("_thnn_fused_lstm_cell", spyre::lstm_cell);
+  m.impl("_thnn_fused_lstm_cell_backward_impl", spyre::lstm_cell_backward);
+  m.impl("_thnn_fused_gru_cell", spyre::gru_cell);
+  m.impl("_thnn_fused_gru_cell_backward", spyre::gru_cell_backward);
   // Their composite versions refuse, or lose precision on, a device type that they do not know.
   for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm"}) {
     m.impl(name, CppFunction::makeFromBoxedFunction<&spyre::host_fallback>());
@@ -182,6 +188,19 @@ TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) {
 }
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
   m.fallback(CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
+  using spyre::Precision;
+#define SPYRE_LOWER(...) spyre::register_autocast<Precision::kLower>(m, #__VA_ARGS__);
+#define SPYRE_SINGLE(...) spyre::register_autocast<Precision::kSingle>(m, #__VA_ARGS__);
+#define SPYRE_SINGLE_RESULT(...) spyre::register_autocast<Precision::kSingleResult>(m, #__VA_ARGS__);
+#define SPYRE_WIDEST(...) spyre::register_autocast<Precision::kWidest>(m, #__VA_ARGS__);
+  AT_FORALL_LOWER_PRECISION_FP(SPYRE_LOWER)
+  AT_FORALL_FP32(SPYRE_SINGLE)
+  SPYRE_SINGLE(norm, Scalar) // torch's list spells these two as typed signatures
+  SPYRE_SINGLE(norm, ScalarOpt_dim)
+  AT_FORALL_FP32_SET_OPT_DTYPE(SPYRE_SINGLE_RESULT)
+  AT_FORALL_PROMOTE(SPYRE_WIDEST)
 }
 
 // The copy itself resolves lazy conjugation and negation; without this, resolving would call the copy for ever.
