@@ -116,6 +116,7 @@ def start_child(
 ) -> Iterator[Child]:
     """A child at work on `order`; at the end of the block it is ended with its group and everything with its cookie.
 
+    The kernel ends the child when the *thread* that started it ends (`prctl(2)`), so the block belongs to one thread.
     `order.events` is filled in here. Raises OSError when no process can be started.
     """
     events, events_in = os.pipe()

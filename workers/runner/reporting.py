@@ -54,6 +54,7 @@ class Reporter:
 
     def refuse(self, reason: str) -> None:
         """The end of the text is what matters: a traceback ends in its error."""
+        reason = reason.replace(self._order.checkout + os.sep, "")
         self._channel.send(Refused(reason[-self._order.detail_chars :]))
 
     @pytest.hookimpl(trylast=True)

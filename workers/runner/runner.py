@@ -54,7 +54,7 @@ class Runner:
         findings = _Findings(file)
         with self._child(tree, file, path, None) as child:
             ending = follow(child, self._limits, findings.receive, lambda: False)
-            problem = self._collect_problem(ending, child.output_after(mark(file)))
+            problem = self._collect_problem(ending, _output(child, tree, file))
         return findings.collection(problem)
 
     def run(
@@ -87,7 +87,7 @@ class Runner:
         ledger.new_child()
         with self._child(tree, file, path, ledger.pending) as child:
             ending = follow(child, self._limits, ledger.receive, should_stop)
-            output = child.output_after(mark(ledger.running or file))
+            output = _output(child, tree, ledger.running or file)
         match ending.end:
             case End.FINISHED:
                 ledger.settle_all(Observation.MISSING, ledger.refusal or f"{file} holds no such test")
@@ -183,6 +183,11 @@ class _Findings:
         return Collection(
             tuple(self._tests.values()), capped("\n".join(text for text in (*self._refusals, problem) if text))
         )
+
+
+def _output(child: Child, tree: RunnerTree, subject: str) -> str:
+    """What the child printed since it began with `subject`, without the worker's own paths."""
+    return child.output_after(mark(subject)).replace(str(tree.checkout.resolve()) + os.sep, "")
 
 
 def _absent(file: str) -> str:

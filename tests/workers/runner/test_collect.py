@@ -93,6 +93,7 @@ def test_a_file_that_cannot_be_imported_says_why(bench: Bench, source: str, reas
     assert collection.tests == ()
     assert reason in collection.error
     assert len(collection.error) <= MESSAGE_CAP
+    assert str(bench.folder) not in collection.error, "a path of the worker's"
 
 
 def test_an_import_that_hangs_is_ended(bench: Bench) -> None:
