@@ -55,7 +55,7 @@ def test_the_environment_is_made_from_nothing(tmp_path: Path, monkeypatch: pytes
 
 def test_a_slow_git_is_an_error_that_names_the_setting(tmp_path: Path) -> None:
     with pytest.raises(GitError, match="RELAY_GIT_TIMEOUT_S"):
-        Git(tmp_path, tmp_path / "config", timeout_s=0.0001).output("version")
+        Git(tmp_path, tmp_path / "config", timeout_s=0.1).output("-c", "alias.wait=!exec sleep 5", "wait")
 
 
 def test_a_failing_git_says_its_last_words(tmp_path: Path) -> None:
