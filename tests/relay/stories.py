@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from pydantic import SecretStr
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 
 from relay.contract import (
     Attempt,
@@ -35,28 +33,13 @@ from relay.contract import (
 from relay.runs.creation import NewRun, open_run
 from relay.runs.leases import LeaseTerms, lease_next
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
-from relay.settings import RelaySettings
 from relay.store.engine import Store
 from relay.store.models import Shard, Trigger
 
 REPO = "pytorch/pytorch-like"
 DEVICE = "spyre"
-WEBHOOK_SECRET = "webhook-secret-for-tests"
 TERMS = LeaseTerms(lease_seconds=30, max_attempts=3)
 START = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
-
-
-def settings_in(folder: Path, **changes: object) -> RelaySettings:
-    """Settings of a relay that lives in `folder` alone."""
-    values: dict[str, object] = {
-        "state_dir": folder,
-        "manifest_dir": folder / "manifests",
-        "public_url": "http://relay.test",
-        "upstream_repo": REPO,
-        "webhook_secret": SecretStr(WEBHOOK_SECRET),
-    }
-    (folder / "manifests").mkdir(parents=True, exist_ok=True)
-    return RelaySettings.model_validate(values | changes)
 
 
 @dataclass
@@ -67,10 +50,6 @@ class Story:
     now: datetime = START
     worker: str = "worker-1"
     sequences: dict[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def on(cls, engine: Engine, now: datetime = START) -> Story:
-        return cls(Store(engine), now)
 
     def tick(self) -> datetime:
         self.now += timedelta(seconds=1)
@@ -106,6 +85,10 @@ class Story:
     def select(self, report: SelectionReport) -> None:
         """Lease the select shard and report."""
         shard_id, lease_id, _ = self.lease()
+        self.give(shard_id, lease_id, report)
+
+    def give(self, shard_id: int, lease_id: str, report: SelectionReport) -> None:
+        """Report a selection."""
         with self.store.writing() as session:
             accept_selection(session, shard_id, SelectionPosted(lease_id=lease_id, report=report), self.tick())
 

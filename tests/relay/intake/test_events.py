@@ -62,6 +62,7 @@ def test_a_new_head_is_a_change(pull: dict[str, Any], action: str) -> None:
     assert event == PullRequestChanged(
         repo="pytorch/pytorch-like",
         number=7,
+        base_ref="main",
         base_sha="2" * 40,
         head_sha="1" * 40,
         title=pull["pull_request"]["title"],

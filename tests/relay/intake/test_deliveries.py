@@ -1,0 +1,208 @@
+"""Deliveries are stored once, and each is turned into what it asks for exactly once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from relay.context import RelayContext
+from relay.errors import ConflictError
+from relay.intake.deliveries import (
+    delivery_identity,
+    handle_delivery,
+    process_delivery,
+    record_delivery,
+    sweep_deliveries,
+)
+from relay.store.engine import Store
+from relay.store.models import Delivery, DeliveryState, Run
+from relay.views import RunState
+from tests.relay.stories import DEVICE, START
+
+PULL = json.loads((Path(__file__).parents[3] / "relay/demo/payloads/pull_request.opened.json").read_text("utf-8"))
+PUSH = {
+    "ref": "refs/heads/main",
+    "before": "a" * 40,
+    "after": "b" * 40,
+    "head_commit": {"message": "Fold two loops\n\nmore"},
+    "repository": {"full_name": "pytorch/pytorch-like", "default_branch": "main"},
+}
+
+
+@dataclass
+class CountingWaker:
+    """Remembers whom it woke."""
+
+    woken: list[str] = field(default_factory=list)
+
+    def wake(self, device: str) -> bool:
+        self.woken.append(device)
+        return True
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+Deliver = Callable[..., Run | None]
+
+
+@pytest.fixture
+def deliver(store: Store) -> Deliver:
+    """Record and process one delivery; the run it made, if it made one."""
+
+    def do(delivery_id: str, event: str, payload: dict[str, Any]) -> Run | None:
+        with store.writing() as session:
+            row, _ = record_delivery(session, delivery_id, event, json.dumps(payload).encode(), START)
+            process_delivery(session, row.id, DEVICE, START)
+            return session.get(Run, row.run_id) if row.run_id else None
+
+    return do
+
+
+def stored(session: Session, delivery_id: str) -> Delivery:
+    return session.scalars(select(Delivery).where(Delivery.delivery_id == delivery_id)).one()
+
+
+def pull(action: str = "opened", head: str = "1" * 40) -> dict[str, Any]:
+    changed: dict[str, Any] = json.loads(json.dumps(PULL))
+    changed["action"] = action
+    changed["pull_request"]["head"]["sha"] = head
+    return changed
+
+
+def test_a_repeat_is_the_same_row(store: Store) -> None:
+    with store.writing() as session:
+        first, repeated_first = record_delivery(session, "d1", "push", b"{}", START)
+    with store.writing() as session:
+        second, repeated = record_delivery(session, "d1", "push", b"{}", START)
+        assert (first.id, repeated_first, second.id, repeated) == (second.id, False, first.id, True)
+        assert session.scalar(select(func.count()).select_from(Delivery)) == 1
+
+
+@pytest.mark.parametrize(("event", "body"), [("push", b"{ }"), ("pull_request", b"{}")])
+def test_the_same_id_with_other_content_is_a_conflict(store: Store, event: str, body: bytes) -> None:
+    with store.writing() as session:
+        record_delivery(session, "d1", "push", b"{}", START)
+    with store.writing() as session, pytest.raises(ConflictError):
+        record_delivery(session, "d1", event, body, START)
+
+
+def test_twins_at_the_same_moment_are_one_row(store: Store) -> None:
+    def twin(_: int) -> tuple[int, bool]:
+        with store.writing() as session:
+            row, repeated = record_delivery(session, "twin", "push", b"{}", START)
+            return row.id, repeated
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(twin, range(8)))
+    assert len({row for row, _ in answers}) == 1
+    assert [repeated for _, repeated in answers].count(False) == 1
+
+
+def test_without_the_header_the_body_is_the_identity() -> None:
+    assert delivery_identity("given", b"x") == "given"
+    assert delivery_identity("", b"x") == delivery_identity("", b"x")
+    assert delivery_identity("", b"x") != delivery_identity("", b"y")
+    assert delivery_identity("", b"x").startswith("sha256:")
+
+
+def test_an_opened_pull_request_becomes_a_run(store: Store, deliver: Deliver) -> None:
+    run = deliver("d1", "pull_request", pull())
+    assert run is not None
+    assert (run.pr_number, run.base_sha, run.head_sha, run.base_ref) == (7, "2" * 40, "1" * 40, "main")
+    assert (run.fetch_ref, run.device, run.state, run.kind) == (
+        *("refs/pull/7/head", DEVICE),
+        *(RunState.RECEIVED, "pull_request"),
+    )
+    with store.reading() as session:
+        assert stored(session, "d1").state is DeliveryState.PROCESSED
+
+
+def test_a_new_head_supersedes_the_unfinished_run(store: Store, deliver: Deliver) -> None:
+    old = deliver("d1", "pull_request", pull())
+    new = deliver("d2", "pull_request", pull("synchronize", "3" * 40))
+    assert old is not None
+    assert new is not None
+    with store.reading() as session:
+        states = {run.id: run.state for run in session.scalars(select(Run))}
+    assert states == {old.id: RunState.CANCELLED, new.id: RunState.RECEIVED}
+
+
+def test_closing_cancels_and_opens_nothing(store: Store, deliver: Deliver) -> None:
+    run = deliver("d1", "pull_request", pull())
+    assert run is not None
+    assert deliver("d2", "pull_request", pull("closed")) is None
+    with store.reading() as session:
+        assert session.get_one(Run, run.id).state is RunState.CANCELLED
+        assert stored(session, "d2").note == f"cancelled runs: {run.id}"
+
+
+def test_a_push_to_the_default_branch_becomes_a_run(deliver: Deliver) -> None:
+    run = deliver("d1", "push", PUSH)
+    assert run is not None
+    assert (run.pr_number, run.base_sha, run.head_sha, run.title) == (None, "a" * 40, "b" * 40, "Fold two loops")
+    assert run.fetch_ref == "refs/heads/main"
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "word"),
+    [
+        ("push", PUSH | {"ref": "refs/tags/v1"}, "refs/tags/v1"),
+        ("push", PUSH | {"after": "0" * 40}, "deleted"),
+        ("pull_request", pull("labeled"), "labeled"),
+        ("pull_request", pull() | {"pull_request": None}, "malformed"),
+        ("check_run", {}, "check_run"),
+    ],
+)
+def test_what_is_not_acted_on_is_kept_with_its_reason(
+    store: Store, deliver: Deliver, event: str, payload: dict[str, Any], word: str
+) -> None:
+    assert deliver("d1", event, payload) is None
+    with store.reading() as session:
+        row = stored(session, "d1")
+        assert row.state is DeliveryState.IGNORED
+        assert word in row.note
+
+
+def test_processing_twice_makes_one_run(store: Store, deliver: Deliver) -> None:
+    deliver("d1", "pull_request", pull())
+    with store.writing() as session:
+        assert process_delivery(session, stored(session, "d1").id, DEVICE, START) is False
+    with store.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Run)) == 1
+
+
+def test_the_sweep_takes_up_what_was_left(context: RelayContext) -> None:
+    """A process that died between its answer and the work leaves a row in state `received`."""
+    waker = CountingWaker()
+    with context.store.writing() as session:
+        for number in range(3):
+            body = json.dumps(pull(head=str(number + 3) * 40)).encode()
+            record_delivery(session, f"d{number}", "pull_request", body, START)
+    sweeping = replace(context, waker=waker)
+    assert sweep_deliveries(sweeping) == 3
+    assert sweep_deliveries(sweeping) == 0
+    with context.store.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Run)) == 3
+    assert waker.woken == [context.settings.device] * 3
+
+
+def test_a_database_fault_leaves_the_delivery_for_the_next_sweep(context: RelayContext) -> None:
+    with context.store.writing() as session:
+        row, _ = record_delivery(session, "d1", "pull_request", json.dumps(pull()).encode(), START)
+        session.execute(text("ALTER TABLE run_events RENAME TO hidden"))
+    handle_delivery(context, row.id)
+    with context.store.writing() as session:
+        assert stored(session, "d1").state is DeliveryState.RECEIVED
+        session.execute(text("ALTER TABLE hidden RENAME TO run_events"))
+    assert sweep_deliveries(context) == 1
+    with context.store.reading() as session:
+        assert stored(session, "d1").state is DeliveryState.PROCESSED

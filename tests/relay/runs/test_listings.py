@@ -1,0 +1,114 @@
+"""Tests and decisions are listed worst first, by page, with a fixed number of queries."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import event
+
+from relay.contract import FilteredTest, Observation
+from relay.errors import NotFoundError
+from relay.runs.listings import decisions_about, list_decisions, list_filtered, list_tests, list_waiting_tests
+from relay.store.engine import Store
+from relay.views import Verdict
+from tests.relay.stories import Story, base_of, dropped, ended, flaked, planned, regressed, report_of
+
+TESTS = [f"test/test_demo_ops.py::TestDemoOpsSPYRE::test_op{number}__float32" for number in range(10)]
+FILTERED = [
+    FilteredTest(
+        id=f"{TESTS[number]}_f16", base=base_of(TESTS[number]), rule="dtype_unsupported", provenance="d.yaml:3"
+    )
+    for number in range(4)
+]
+LEFT = [dropped(f"test/test_nn.py::TestNN::test_{number}") for number in range(7)]
+
+
+@pytest.fixture
+def story(store: Store) -> Story:
+    """A run with ten planned tests: one regression, one flaky, six ok, two waiting."""
+    told = Story(store)
+    told.open()
+    shards = [[planned(test) for test in TESTS[:8]], [planned(test) for test in TESTS[8:]]]
+    told.select(report_of(shards, left_out=LEFT, filtered=FILTERED))
+    shard, lease, tests = told.lease()
+    results = [ended(test, Observation.PASSED) for test in tests[:6]]
+    told.report(shard, lease, [*results, flaked(tests[6], "once"), regressed(tests[7], "boom")])
+    return told
+
+
+def test_worst_comes_first_and_waiting_last(story: Story) -> None:
+    with story.store.reading() as session:
+        page = list_tests(session, 1, limit=100)
+    verdicts = [test.verdict for test in page.tests]
+    assert verdicts == [Verdict.REGRESSION, Verdict.FLAKY, *[Verdict.OK] * 6, None, None]
+    assert page.total == 10
+    assert page.tests[0].detail == "boom"
+    assert [str(attempt.tree) for attempt in page.tests[0].attempts] == ["head", "head", "base"]
+
+
+def test_a_verdict_can_be_asked_for_and_paged(story: Story) -> None:
+    with story.store.reading() as session:
+        first = list_tests(session, 1, verdict=Verdict.OK, limit=4)
+        second = list_tests(session, 1, verdict=Verdict.OK, limit=4, offset=4)
+        waiting = list_waiting_tests(session, 1, limit=1)
+    assert [test.id for test in (*first.tests, *second.tests)] == TESTS[:6]
+    assert (first.total, waiting.total, len(waiting.tests)) == (6, 2, 1)
+
+
+def test_a_longer_page_takes_no_more_queries(story: Story) -> None:
+    counts = []
+    for limit in (1, 10):
+        seen: list[str] = []
+
+        def note(_connection: object, _cursor: object, statement: str, *_: object, into: list[str] = seen) -> None:
+            into.append(statement)
+
+        event.listen(story.store.engine, "before_cursor_execute", note)
+        with story.store.reading() as session:
+            assert len(list_tests(session, 1, limit=limit).tests) == limit
+        event.remove(story.store.engine, "before_cursor_execute", note)
+        counts.append(len(seen))
+    assert counts[0] == counts[1]
+
+
+def test_decisions_are_split_searched_and_paged(story: Story) -> None:
+    with story.store.reading() as session:
+        all_of_them = list_decisions(session, 1, limit=100)
+        left = list_decisions(session, 1, kept=False, limit=3, offset=6)
+        found = list_decisions(session, 1, q="TESTNN::TEST_3", limit=100)
+        kept = list_decisions(session, 1, kept=True, q="test_op0", limit=100)
+    assert all_of_them.total == 17
+    assert (left.total, [decision.test for decision in left.decisions]) == (7, [LEFT[6].test])
+    assert [decision.test for decision in found.decisions] == [LEFT[3].test]
+    assert [decision.test for decision in kept.decisions] == [base_of(TESTS[0])]
+    assert [test.id for test in kept.filtered] == [FILTERED[0].id]
+
+
+def test_the_chain_of_some_tests_is_found_by_name(story: Story) -> None:
+    with story.store.reading() as session:
+        found = decisions_about(session, 1, {base_of(TESTS[0]), "unknown"})
+        assert decisions_about(session, 1, set()) == {}
+    assert list(found) == [base_of(TESTS[0])]
+    assert [reason.stage for reason in found[base_of(TESTS[0])].reasons] == [2, 3, 4]
+
+
+def test_filtered_tests_are_searched_and_paged(story: Story) -> None:
+    with story.store.reading() as session:
+        page = list_filtered(session, 1, limit=3, offset=3)
+        found = list_filtered(session, 1, q="op2", limit=10)
+    assert (page.total, [test.id for test in page.tests]) == (4, [FILTERED[3].id])
+    assert [test.id for test in found.tests] == [FILTERED[2].id]
+
+
+def test_before_the_selection_there_is_nothing_to_list(store: Store) -> None:
+    Story(store).open()
+    with store.reading() as session:
+        assert list_decisions(session, 1, limit=5).total == 0
+        assert list_filtered(session, 1, limit=5).total == 0
+        assert list_tests(session, 1, limit=5).total == 0
+
+
+def test_an_unknown_run_is_not_an_empty_list(store: Store) -> None:
+    with store.reading() as session:
+        for ask in (list_tests, list_decisions):
+            with pytest.raises(NotFoundError):
+                ask(session, 99, limit=5)
