@@ -36,9 +36,9 @@ def show_run(out: Output, detail: RunDetail, failures: list[TestView], total: in
     out.say(run.url)
     out.say()
     _show_facts(out, run)
-    _show_funnel(out, detail)
-    _show_notes(out, detail)
-    _show_verdicts(out, run)
+    show_funnel(out, detail)
+    show_notes(out, detail)
+    show_verdicts(out, run)
     show_failures(out, run, failures, total)
     if (command := next_command(run)) and not out.as_json:
         out.note(text.next_step(command))
@@ -86,7 +86,7 @@ def _show_facts(out: Output, run: RunSummary) -> None:
     out.table(("", ""), facts)
 
 
-def _show_funnel(out: Output, detail: RunDetail) -> None:
+def show_funnel(out: Output, detail: RunDetail) -> None:
     if not detail.funnel:
         return
     out.say()
@@ -97,7 +97,7 @@ def _show_funnel(out: Output, detail: RunDetail) -> None:
     out.table(("STAGE", "", "IN", "OUT", "OF", "WHY"), rows)
 
 
-def _show_notes(out: Output, detail: RunDetail) -> None:
+def show_notes(out: Output, detail: RunDetail) -> None:
     if detail.not_tested is not None:
         out.say()
         out.say(f"not tested ({detail.not_tested.reason}): {one_line(detail.not_tested.detail, 2_000)}")
@@ -105,7 +105,7 @@ def _show_notes(out: Output, detail: RunDetail) -> None:
         out.say(f"note: {one_line(note, 1_000)}")
 
 
-def _show_verdicts(out: Output, run: RunSummary) -> None:
+def show_verdicts(out: Output, run: RunSummary) -> None:
     counts = [(out.status(verdict), str(count)) for verdict, count in run.verdicts.items() if count]
     if counts:
         out.say()
