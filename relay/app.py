@@ -19,6 +19,7 @@ from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
 from relay.web import operator_api, pages, read_api, stream, triage_proxy, webhook, worker_api
+from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -45,9 +46,11 @@ def create_app(settings: RelaySettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        redirect_slashes=False,
         lifespan=partial(_lifespan, context),
     )
     app.state.relay = context
+    app.add_middleware(BodyCapMiddleware)
     install_error_handlers(app)
     for router in ROUTERS:
         app.include_router(router)

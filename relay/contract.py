@@ -272,9 +272,9 @@ class Attempt(Message):
     """One try at one test. `detail` is the failing assertion, skip reason or last words; untrusted and capped."""
 
     tree: Tree
-    number: int = Field(ge=1)
+    number: int = Field(ge=1, le=1_000_000)
     observation: Observation
-    duration_s: float = Field(ge=0)
+    duration_s: float = Field(ge=0, allow_inf_nan=False)
     detail: str = Field(default="", max_length=MESSAGE_CAP)
 
 
@@ -290,7 +290,7 @@ class ResultsPosted(Message):
     """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 in a lease; repeats are answered alike."""
 
     lease_id: str
-    sequence: int = Field(ge=1)
+    sequence: int = Field(ge=1, le=1_000_000)
     results: tuple[TestResult, ...]
 
 

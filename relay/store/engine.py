@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from alembic import command
@@ -58,10 +59,20 @@ def open_engine(url: str) -> Engine:
         ) from error
     backend = parsed.get_backend_name()
     if backend == "sqlite":
+        _ensure_folder(parsed.database)
         return _sqlite_engine(url)
     if backend == "postgresql":
         return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=30)
     raise SettingsError(f"RELAY_DATABASE_URL names {backend}; the relay keeps its record in SQLite or PostgreSQL.")
+
+
+def _ensure_folder(database: str | None) -> None:
+    if not database or database == ":memory:":
+        raise SettingsError("RELAY_DATABASE_URL names no file: the record must outlive the process.")
+    try:
+        Path(database).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"The folder of the record {database} cannot be made: {error.strerror}.") from error
 
 
 def _sqlite_engine(url: str) -> Engine:

@@ -11,9 +11,7 @@ from relay.runs.queries import run_summary
 from relay.views import RunSummary
 from relay.web.auth import OperatorOnly
 
-_BODY_CAP = 64 * 1024
-
-router = APIRouter(prefix="/api/v1/runs", tags=["operator"], dependencies=[OperatorOnly], max_body_size=_BODY_CAP)
+router = APIRouter(prefix="/api/v1/runs", tags=["operator"], dependencies=[OperatorOnly])
 
 
 class RerunRequest(BaseModel):

@@ -23,7 +23,6 @@ from relay.web.auth import WorkerOnly
 
 _log = structlog.get_logger(__name__)
 
-REQUEST_CAP = 4 * 1024 * 1024
 ANSWER_CAP = 2 * 1024 * 1024
 _CONNECT_S = 10.0
 
@@ -32,9 +31,7 @@ class _DeadlineError(Exception):
     """The answer drips in: each part in time, the whole too late."""
 
 
-router = APIRouter(
-    prefix="/api/v1/worker/triage", tags=["worker"], dependencies=[WorkerOnly], max_body_size=REQUEST_CAP
-)
+router = APIRouter(prefix="/api/v1/worker/triage", tags=["worker"], dependencies=[WorkerOnly])
 
 
 @router.post("/chat/completions")

@@ -30,10 +30,7 @@ from relay.runs.sweeper import MOST_WAKES
 from relay.store.models import Run
 from relay.web.auth import WorkerOnly
 
-#: A selection of a large change carries every considered test with its reasons.
-BODY_CAP = 32 * 1024 * 1024
-
-router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly], max_body_size=BODY_CAP)
+router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
 
 
 @router.post("/lease", response_model=Lease, responses={204: {"description": "Nothing is due", "model": None}})

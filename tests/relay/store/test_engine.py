@@ -95,7 +95,7 @@ def test_foreign_keys_are_enforced_on_sqlite_too(tmp_path: Path) -> None:
     engine.dispose()
 
 
-@pytest.mark.parametrize("url", ["mysql://host/db", "not a url"])
+@pytest.mark.parametrize("url", ["mysql://host/db", "not a url", "sqlite://", "sqlite:///:memory:"])
 def test_other_databases_are_refused_with_the_variable_to_set(url: str) -> None:
     """The error names the setting."""
     with pytest.raises(SettingsError, match="RELAY_DATABASE_URL"):
