@@ -30,11 +30,14 @@ _SECRET_MINIMUM = 16
 class RelaySettings(BaseSettings):
     """Settings of one relay process. Durations are seconds, sizes bytes."""
 
-    model_config = SettingsConfigDict(env_prefix="RELAY_", frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="RELAY_", frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     state_dir: Path = Path(".relay")
-    database_url: str = ""
-    broker_url: str = ""
+    # Both URLs can hold a password.
+    database_url: Annotated[str, Field(repr=False)] = ""
+    broker_url: Annotated[str, Field(repr=False)] = ""
     upgrade_on_start: bool = True
 
     public_url: str = "http://127.0.0.1:8000"

@@ -1,0 +1,85 @@
+"""Wake-ups on a file-system broker and on a real server of the Redis protocol."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kombu.connection import Connection
+
+from relay.contract import WAKE_TASK, broker_connection, queue_name
+from relay.wake import CeleryWaker
+
+
+@pytest.fixture(params=["filesystem", "redis"])
+def broker_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Both brokers the relay is run with."""
+    if request.param == "filesystem":
+        return f"filesystem://{tmp_path / 'deep' / 'broker'}"
+    url: str = request.getfixturevalue("valkey_url")
+    return url
+
+
+@pytest.fixture
+def waker(broker_url: str) -> Iterator[CeleryWaker]:
+    """A producer on the broker."""
+    made = CeleryWaker(broker_url)
+    yield made
+    made.close()
+
+
+def _take(broker_url: str, device: str) -> tuple[str, object]:
+    """The name and the expiry of the next message for a device."""
+    found = broker_connection(broker_url)
+    broker = Connection(found.url, transport_options=found.transport_options)  # type: ignore[no-untyped-call]  # not annotated
+    with broker as connection:
+        queue = connection.SimpleQueue(queue_name(device))
+        message = queue.get(timeout=30)
+        message.ack()
+        queue.close()
+        return message.headers["task"], message.headers["expires"]
+
+
+def test_a_wake_up_reaches_the_devices_queue_and_no_other(broker_url: str, waker: CeleryWaker) -> None:
+    """It names the task both sides know, and it expires."""
+    assert waker.wake("other")
+    assert waker.wake("spyre")
+    task, expires = _take(broker_url, "spyre")
+    assert task == WAKE_TASK
+    assert expires
+    assert _take(broker_url, "other")[0] == WAKE_TASK
+
+
+def test_a_deleted_broker_folder_comes_back(tmp_path: Path) -> None:
+    """Losing the whole broker loses nothing."""
+    folder = tmp_path / "broker"
+    waker = CeleryWaker(f"filesystem://{folder}")
+    assert waker.wake("spyre")
+    shutil.rmtree(folder)
+    assert waker.wake("spyre")
+    assert _take(f"filesystem://{folder}", "spyre")[0] == WAKE_TASK
+    waker.close()
+
+
+def test_an_unreachable_broker_is_reported_and_not_raised(capsys: pytest.CaptureFixture[str]) -> None:
+    """And its password stays out of the log."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    waker = CeleryWaker(f"redis://:pass-of-the-broker@127.0.0.1:{port}/0")
+    assert waker.wake("spyre") is False
+    waker.close()
+    captured = capsys.readouterr()
+    log = captured.out + captured.err
+    assert "wake_failed" in log
+    assert "pass-of-the-broker" not in log
+
+
+def test_a_broker_that_cannot_be_written_is_reported_and_not_raised(tmp_path: Path) -> None:
+    """A file lies where the folder should be."""
+    (tmp_path / "broker").write_text("", encoding="utf-8")
+    waker = CeleryWaker(f"filesystem://{tmp_path / 'broker'}")
+    assert waker.wake("spyre") is False
+    waker.close()
