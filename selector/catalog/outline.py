@@ -20,7 +20,7 @@ _IMPORT = re.compile(
 )
 _TORCH_NAME = re.compile(r"\btorch(?:\.[A-Za-z_]\w*)+")
 #: Ways in which test files make tests that are written nowhere as a method.
-_MAKES_TESTS = re.compile(r"\bsetattr\(|\bglobals\(\)|\bimport \*")
+_MAKES_TESTS = re.compile(r"\bsetattr\(|\bglobals\(\)(?:\[|\.update)|\bimport \*")
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.ExceptHandler)
 _HEADER_LINES = 30
 

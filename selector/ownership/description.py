@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from selector.catalog import Catalog
 from selector.ownership.links import Link, link
 
-_TEST_WORD = re.compile(r"\b(?:[Tt]est\w{4,})\b")
+_TEST_WORD = re.compile(r"\b(?:[Tt]est\w+)\b")
 _READ_CAP = 100_000
 
 

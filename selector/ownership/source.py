@@ -109,7 +109,8 @@ def importing(file: FileChange, catalog: Catalog) -> Iterator[Link]:
         for test_file, name in direct:
             if test_file.path != file.path:
                 yield from _import_links(test_file, name, hub=hub)
-        around = _files_naming(catalog, path, imports_package)
+        known = {test_file.path for test_file, _ in direct}
+        around = [found for found in _files_naming(catalog, path, imports_package) if found[0].path not in known]
         if not _is_hub(around, catalog):
             for test_file, package in around:
                 evidence = f"{test_file.path} imports {package}, which holds {path}"
