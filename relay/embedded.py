@@ -21,7 +21,7 @@ from fastapi import FastAPI
 
 from relay.app import create_app
 from relay.contract import broker_connection
-from relay.failures import Failure
+from relay.listening import NotStarted, listen, url_of
 from relay.processes import Supervisor
 from relay.settings import RelaySettings, with_secrets
 from relay.state_folder import announce, hold
@@ -33,12 +33,6 @@ _START_S = 60.0
 _STOP_S = 15.0
 #: Event streams are open for as long as a run; they must not hold up the end.
 _DRAIN_S = 2
-
-
-class NotStarted(Failure):
-    """The service could not be brought up."""
-
-    code = "not_started"
 
 
 class EmbeddedService:
@@ -70,8 +64,8 @@ class EmbeddedService:
     def __enter__(self) -> EmbeddedService:
         with ExitStack() as stack:
             stack.enter_context(hold(self._given.state_dir))
-            listener = stack.enter_context(_listen(self._host, self._port))
-            self.url = _url(self._host, listener.getsockname()[1])
+            listener = stack.enter_context(listen(self._host, self._port))
+            self.url = url_of(self._host, listener)
             self.settings = self._settings()
             stack.enter_context(_serving(create_app(self.settings), listener))
             self._supervisor = stack.enter_context(self._supervise())
@@ -101,24 +95,6 @@ class EmbeddedService:
         broker = broker_connection(self.settings.broker_url)
         specs = worker_specs(self.settings, self.url, self._workers)
         return Supervisor(specs, upkeep=lambda: ensure_broker_folder(broker), grace_s=self._grace_s)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        hint = "choose another one with --port, 0 takes any free one"
-        raise NotStarted(f"cannot listen on {host} port {port}: {error.strerror}", hint) from error
-
-
-def _url(host: str, port: int) -> str:
-    """The address on this machine: one that listens everywhere is reached by loopback."""
-    if host == "0.0.0.0":  # noqa: S104 - compared, not bound
-        host = "127.0.0.1"
-    elif ":" in host:
-        host = "[::1]" if host == "::" else f"[{host}]"
-    return f"http://{host}:{port}"
 
 
 @contextlib.contextmanager

@@ -114,13 +114,16 @@ def check_database(settings: RelaySettings) -> Check:
     from relay.store.engine import open_engine
 
     try:
+        url = make_url(settings.database_url)
+        shown = url.render_as_string(hide_password=True)
+        # Before the engine: opening one makes the folder of the file.
+        if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
+            return Check("database", "ok", text.will_be_made(shown))
         engine = open_engine(settings.database_url)
     except SettingsError as error:
         return Check("database", "fail", str(error), text.database_hint())
-    url = make_url(settings.database_url)
-    shown = url.render_as_string(hide_password=True)
-    if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        return Check("database", "ok", text.will_be_made(shown))
+    except SQLAlchemyError:  # its words quote the URL, and with it the password
+        return Check("database", "fail", text.unreadable_database_url(), text.database_hint())
     try:
         with engine.connect() as connection:
             current, newest = _schema(connection)

@@ -13,6 +13,9 @@ from relay.cli.output import Output
 HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
 
+#: Seconds that open requests get at the end; event streams would stay for hours.
+_DRAIN_S = 5
+
 
 def up(
     host: HostOption = "127.0.0.1",
@@ -45,12 +48,15 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
 
     from relay.app import create_app
     from relay.cli.connect import load_settings
-    from relay.cli.foreground import log_to_stderr
+    from relay.cli.foreground import log_to_stderr, watching_signals
+    from relay.listening import listen, url_of
 
     log_to_stderr()
-    app = create_app(load_settings())
-    Output().note(text.serving_web(host, port))
-    uvicorn.run(app, host=host, port=port, log_config=None, timeout_graceful_shutdown=5)
+    with watching_signals(), listen(host, port) as listener:
+        app = create_app(load_settings())
+        Output().say(text.serving_web(url_of(host, listener)))
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=_DRAIN_S)
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def worker(url: UrlOption = None) -> None:

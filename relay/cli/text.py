@@ -134,8 +134,8 @@ def serving(url: str, workers: int) -> str:
     return f"relay is up at {url} with {crew}; Ctrl-C stops it"
 
 
-def serving_web(host: str, port: int) -> str:
-    return f"serving on {host} port {port}; Ctrl-C stops it"
+def serving_web(url: str) -> str:
+    return f"the web part is up at {url}; Ctrl-C stops it"
 
 
 def stopping() -> str:
@@ -267,6 +267,10 @@ def state_folder_hint() -> str:
 
 def database_hint() -> str:
     return "check RELAY_DATABASE_URL, and that the server runs"
+
+
+def unreadable_database_url() -> str:
+    return "RELAY_DATABASE_URL cannot be read"
 
 
 def old_schema(url: str, revision: str | None) -> str:

@@ -15,8 +15,9 @@ import pytest
 
 from relay import worker_processes
 from relay.client import ApiClient, Unreachable
-from relay.embedded import EmbeddedService, NotStarted
+from relay.embedded import EmbeddedService
 from relay.errors import SettingsError
+from relay.listening import NotStarted
 from relay.settings import RelaySettings
 from relay.state_folder import AlreadyRunning, announced_url
 from relay.views import RunState

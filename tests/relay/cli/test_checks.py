@@ -1,0 +1,116 @@
+"""`relay doctor`: every line says ok, warn or fail; a fail has a next step and exit code 1; no password is shown."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from relay.cli import checks
+from relay.cli.checks import Check, check_broker, check_database, check_program, check_torch
+from relay.settings import RelaySettings
+from relay.store.engine import open_engine, upgrade_database
+from tests.relay.cli.conftest import Relay
+from tests.relay.stand_in import StandIn, closed_port
+
+NAMES = ["python", "git", "g++", "torch", "state folder", "database", "broker", "manifests", "model", "service"]
+
+
+@pytest.fixture
+def _manifests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manifest folder that loads."""
+    (tmp_path / "manifests").mkdir()
+    monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path / "manifests"))
+
+
+@pytest.mark.usefixtures("_manifests")
+def test_healthy_machine(relay: Relay, service: StandIn) -> None:
+    """All checks, in a fixed order, exit code 0; nothing is made by looking."""
+    ended = relay("doctor", "--json")
+    assert ended.code == 0
+    assert isinstance(ended.json, dict)
+    assert ended.json["ok"] is True
+    assert [check["name"] for check in ended.json["checks"]] == NAMES
+    assert "fail" not in {check["status"] for check in ended.json["checks"]}
+
+
+def test_failing_check_names_the_next_step(relay: Relay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A missing manifest folder: exit code 1, the table on stdout, the step on stderr."""
+    monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path / "absent"))
+    with closed_port() as url:
+        ended = relay("doctor", "--url", url)
+    assert ended.code == 1
+    status = {line.split("\t")[1]: line.split("\t")[0] for line in ended.out.splitlines()}
+    assert list(status) == NAMES
+    assert (status["manifests"], status["service"]) == ("fail", "warn")
+    assert "manifests: set RELAY_MANIFEST_DIR" in ended.err
+    assert "service: start one with `relay up`" in ended.err
+    assert "1 check failed" in ended.err
+    assert not (tmp_path / "state").exists()
+
+
+def test_settings_that_do_not_load_end_the_checks(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not need them is checked all the same."""
+    monkeypatch.setenv("RELAY_LEASE_SECONDS", "soon")
+    ended = relay("doctor", "--json")
+    assert ended.code == 1
+    assert isinstance(ended.json, dict)
+    assert [check["name"] for check in ended.json["checks"]] == [*NAMES[:4], "settings"]
+    assert "RELAY_LEASE_SECONDS" in ended.json["checks"][-1]["detail"]
+
+
+def test_missing_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names what it is for and how to get it."""
+    monkeypatch.setenv("PATH", "")
+    found = check_program("g++", "warn")
+    assert found.status == "warn"
+    assert "apt install g++" in found.next_step
+
+
+@pytest.mark.parametrize(("version", "status"), [("", "warn"), ("2.12.1+cpu", "warn"), ("2.13.0+cpu", "ok")])
+def test_torch_is_judged_by_its_version(monkeypatch: pytest.MonkeyPatch, version: str, status: str) -> None:
+    """Missing and of another series are both told, and nothing is imported to know."""
+    monkeypatch.setattr(checks, "installed_version", lambda _: version)
+    assert check_torch().status == status
+
+
+def with_database(settings: RelaySettings, url: str) -> Check:
+    return check_database(settings.model_copy(update={"database_url": url}))
+
+
+def test_database_new_old_current_and_broken(settings: RelaySettings, tmp_path: Path) -> None:
+    """A missing file is not made; an old schema is a warning; what is no database fails."""
+    file = tmp_path / "relay.db"
+    url = f"sqlite:///{file}"
+    assert with_database(settings, url).status == "ok"
+    assert not file.exists()
+    sqlite3.connect(file).close()
+    file.touch()
+    assert with_database(settings, url).status == "warn"
+    engine = open_engine(url)
+    upgrade_database(engine)
+    engine.dispose()
+    assert with_database(settings, url) == Check("database", "ok", url)
+    file.write_bytes(b"this is no database" * 100)
+    assert with_database(settings, url).status == "fail"
+
+
+def test_database_server_that_is_away_shows_no_password(settings: RelaySettings) -> None:
+    """The address without the secret."""
+    found = with_database(settings, "postgresql://relay:geheim@127.0.0.1:9/relay")
+    assert found.status == "fail"
+    assert "geheim" not in str(found)
+    assert "127.0.0.1" in found.detail
+    assert with_database(settings, "mysql://x/y").status == "fail"
+    unreadable = with_database(settings, "geheim@nowhere")
+    assert unreadable.status == "fail"
+    assert "geheim" not in str(unreadable)
+
+
+def test_broker_server(settings: RelaySettings, valkey_url: str) -> None:
+    """A server that answers, and one that does not, without its password."""
+    assert check_broker(settings.model_copy(update={"broker_url": valkey_url})).status == "ok"
+    away = check_broker(settings.model_copy(update={"broker_url": "redis://:geheim@127.0.0.1:9/0"}))
+    assert away.status == "fail"
+    assert "geheim" not in str(away)
