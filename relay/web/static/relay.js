@@ -60,6 +60,7 @@
   }
 
   function apply(fresh) {
+    const title = fresh.title; // the fragments leave `fresh` below
     for (const now of document.querySelectorAll(LIVE)) {
       const next = fresh.getElementById(now.id);
       // Copy buttons are ours: compare and swap without them.
@@ -67,10 +68,10 @@
       if (next) swap(now, document.adoptNode(next));
       addCopyButtons(document.getElementById(now.id));
     }
-    document.title = fresh.title;
+    document.title = title;
     announce();
     updateAges();
-    if (!fresh.querySelector("[data-unfinished]")) stopListening();
+    if (!document.querySelector("[data-unfinished]")) stopListening();
   }
 
   function soon() {

@@ -7,18 +7,10 @@ from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
 from relay.contract import FilteredTest
-from relay.settings import RelaySettings
 from relay.views import ApiError, DecisionPage, RunDetail, RunPage, TestPage, Verdict
 from tests.relay.stories import Story, base_of, dropped, planned, regressed, report_of
 
 TESTS = [f"test/test_demo_ops.py::TestDemoOpsSPYRE::test_op{number}__float32" for number in range(5)]
-
-
-@pytest.fixture
-def settings(settings: RelaySettings) -> RelaySettings:
-    """Settings whose state folder is there."""
-    settings.state_dir.mkdir(exist_ok=True)
-    return settings
 
 
 @pytest.fixture

@@ -14,19 +14,11 @@ from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
 from relay.runs.creation import cancel_run
-from relay.settings import RelaySettings
 from relay.web import stream
 from tests.relay.serving import serving
 from tests.relay.stories import Story, planned, report_of
 
 TESTS = [f"test/test_demo_ops.py::TestDemoOpsSPYRE::test_op{number}__float32" for number in range(3)]
-
-
-@pytest.fixture
-def settings(settings: RelaySettings) -> RelaySettings:
-    """Settings whose state folder is there."""
-    settings.state_dir.mkdir(exist_ok=True)
-    return settings
 
 
 @pytest.fixture

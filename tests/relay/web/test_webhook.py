@@ -33,7 +33,6 @@ PULL = (Path(__file__).parents[3] / "relay/demo/payloads/pull_request.opened.jso
 def settings(settings: RelaySettings) -> RelaySettings:
     """A relay for the payload's repository with a small body cap."""
     own = {"upstream_repo": REPO, "webhook_max_bytes": CAP, "webhook_secret": SecretStr(SECRET)}
-    settings.state_dir.mkdir(exist_ok=True)
     return settings.model_copy(update=own)
 
 

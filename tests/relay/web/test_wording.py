@@ -1,0 +1,61 @@
+"""Every state has its words, and numbers read well."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from relay.contract import Expected, Observation
+from relay.store.models import ShardState
+from relay.views import Conclusion, RunState, Verdict
+from relay.web import wording
+
+NOW = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+
+
+def test_no_state_is_without_words() -> None:
+    assert wording.VERDICT_WORDS.keys() == set(Verdict)
+    assert wording.CONCLUSION_WORDS.keys() == set(Conclusion)
+    assert wording.STATE_WORDS.keys() == set(RunState)
+    assert wording.SHARD_WORDS.keys() == set(ShardState)
+    assert wording.EXPECTED_WORDS.keys() == set(Expected)
+    assert wording.OBSERVATION_WORDS.keys() == set(Observation)
+
+
+def test_no_two_verdicts_look_alike() -> None:
+    words = wording.VERDICT_WORDS.values()
+    assert len({word.glyph for word in words}) == len({word.word for word in words}) == len(Verdict)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        *((None, "\N{EN DASH}"), (0.004, "4 ms"), (0.25, "0.2 s"), (9.96, "10.0 s"), (41, "41 s")),
+        *((59.7, "1 min 0 s"), (125, "2 min 5 s"), (3780, "1 h 3 min")),
+    ],
+)
+def test_durations(seconds: float | None, shown: str) -> None:
+    assert wording.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-5, "0 s ago"), (7, "7 s ago"), (61, "1 min ago"), (7_200, "2 h ago"), (200_000, "2 d ago")],
+)
+def test_ages(seconds: int, shown: str) -> None:
+    assert wording.age(NOW - timedelta(seconds=seconds), NOW) == shown
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "share"),
+    [(0, 0, 0), (0, 5, 0), (5, 5, 100), (1, 40_000, 1.5), (39_999, 40_000, 98.5), (1, 4, 25)],
+)
+def test_bars_never_hide_something_or_claim_everything(part: int, whole: int, share: float) -> None:
+    assert wording.share_of(part, whole) == share
+
+
+def test_counts_agree_with_their_noun() -> None:
+    crash, ok = wording.VERDICT_WORDS[Verdict.CRASH], wording.VERDICT_WORDS[Verdict.OK]
+    assert [crash.counted(1), crash.counted(2), ok.counted(2)] == ["1 crash", "2 crashes", "2 ok"]
+    assert wording.number(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
