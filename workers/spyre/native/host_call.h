@@ -194,7 +194,7 @@ class HostCall {
     auto release = [](void* held) { delete static_cast<c10::Storage*>(held); };
     c10::DataPtr bytes(ours.mutable_data(), new c10::Storage(ours), release, c10::Device(c10::kCPU));
     c10::Storage host(
-        c10::Storage::use_byte_size_t(), ours.nbytes(), std::move(bytes), c10::GetCPUAllocator(), true);
+        c10::Storage::use_byte_size_t(), ours.nbytes(), std::move(bytes), c10::GetCPUAllocator(), ours.resizable());
     return storages_.emplace_back(AliasedStorage{ours, std::move(host)}).host;
   }
 
