@@ -50,44 +50,49 @@ def list_waiting_tests(session: Session, run_id: int, *, limit: int, offset: int
     return _test_page(session, wanted, limit=limit, offset=offset)
 
 
-def list_decisions(
-    session: Session, run_id: int, *, kept: bool | None = None, q: str = "", limit: int, offset: int = 0
-) -> DecisionPage:
-    """Considered base tests with their reasons; `q` is a part of the name. `filtered` holds what the manifests took
-    from the base tests on this page.
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A run's decisions and filtered tests as they are stored, read once however often they are searched."""
+
+    decisions: Sequence[dict[str, Any]]
+    filtered: Sequence[dict[str, Any]]
+
+    def page(self, *, kept: bool | None = None, q: str = "", limit: int, offset: int = 0) -> DecisionPage:
+        """Considered base tests with their reasons; `q` is a part of the name. `filtered` holds what the manifests
+        took from the base tests on this page."""
+        found = [
+            entry for entry in self.decisions if (kept is None or entry["kept"] is kept) and _mentions(entry["test"], q)
+        ]
+        page = found[offset : offset + limit]
+        bases = {entry["test"] for entry in page}
+        filtered = [entry for entry in self.filtered if entry["base"] in bases]
+        return DecisionPage(
+            decisions=tuple(Decision.model_validate(entry) for entry in page),
+            filtered=tuple(FilteredTest.model_validate(entry) for entry in filtered[:_FILTERED_CAP]),
+            total=len(found),
+        )
+
+    def about(self, tests: Collection[str]) -> dict[str, Decision]:
+        """The decisions about these base tests, by name."""
+        return {entry["test"]: Decision.model_validate(entry) for entry in self.decisions if entry["test"] in tests}
+
+    def held(self, *, q: str = "", limit: int, offset: int = 0) -> FilteredPage:
+        """Collected tests that the manifests keep from running; `q` is a part of the name."""
+        found = [entry for entry in self.filtered if _mentions(entry["id"], q)]
+        page = found[offset : offset + limit]
+        return FilteredPage(tuple(FilteredTest.model_validate(entry) for entry in page), len(found))
+
+
+def load_considered(session: Session, run_id: int) -> Considered:
+    """What the selection of a run considered; empty as long as there is none.
 
     Raises:
         NotFoundError: there is no such run.
     """
     ensure_run(session, run_id)
-    found = [
-        entry
-        for entry in _document(session, run_id, Selection.decisions)
-        if (kept is None or entry["kept"] is kept) and _mentions(entry["test"], q)
-    ]
-    page = found[offset : offset + limit]
-    bases = {entry["test"] for entry in page}
-    filtered = [entry for entry in _document(session, run_id, Selection.filtered) if entry["base"] in bases]
-    return DecisionPage(
-        decisions=tuple(Decision.model_validate(entry) for entry in page),
-        filtered=tuple(FilteredTest.model_validate(entry) for entry in filtered[:_FILTERED_CAP]),
-        total=len(found),
-    )
-
-
-def decisions_about(session: Session, run_id: int, tests: Collection[str]) -> dict[str, Decision]:
-    """The decisions about these base tests, by name."""
-    if not tests:
-        return {}
-    entries = _document(session, run_id, Selection.decisions)
-    return {entry["test"]: Decision.model_validate(entry) for entry in entries if entry["test"] in tests}
-
-
-def list_filtered(session: Session, run_id: int, *, q: str = "", limit: int, offset: int = 0) -> FilteredPage:
-    """Collected tests that the manifests keep from running; `q` is a part of the name."""
-    found = [entry for entry in _document(session, run_id, Selection.filtered) if _mentions(entry["id"], q)]
-    page = found[offset : offset + limit]
-    return FilteredPage(tuple(FilteredTest.model_validate(entry) for entry in page), len(found))
+    query = select(Selection.decisions, Selection.filtered).where(Selection.run_id == run_id)
+    row = session.execute(query).one_or_none()
+    return Considered(row.decisions, row.filtered) if row else Considered((), ())
 
 
 def _test_page(session: Session, wanted: Sequence[ColumnElement[bool]], *, limit: int, offset: int) -> TestPage:
@@ -129,12 +134,6 @@ def _test_view(row: PlannedTest) -> TestView:
             for attempt in row.attempts
         ),
     )
-
-
-def _document(session: Session, run_id: int, column: Any) -> list[dict[str, Any]]:
-    """One of the selection's JSON documents; empty as long as there is no selection."""
-    document: list[dict[str, Any]] | None = session.scalar(select(column).where(Selection.run_id == run_id))
-    return document or []
 
 
 def _mentions(name: str, part: str) -> bool:

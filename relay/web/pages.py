@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from relay.context import Context, RelayContext
 from relay.errors import NotFoundError
-from relay.runs.listings import decisions_about, list_decisions, list_filtered, list_tests, list_waiting_tests
+from relay.runs.listings import Considered, list_tests, list_waiting_tests, load_considered
 from relay.runs.queries import BY_WEIGHT, FAILURES, last_event_id, list_runs, run_detail
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
@@ -144,12 +144,12 @@ def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
         detail = run_detail(session, wanted.run_id, context.settings.public_url)
         groups = tuple(_groups(session, detail, wanted))
         bases = {test.base for group in groups for test in group.tests}
-        values = _left_out(session, wanted) | {
-            "decisions": decisions_about(session, wanted.run_id, bases),
-            "last_event": last_event_id(session, wanted.run_id),
-        }
+        considered = load_considered(session, wanted.run_id)
+        last_event = last_event_id(session, wanted.run_id)
     run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
-    return values | {
+    return _left_out(considered, wanted) | {
+        "last_event": last_event,
+        "decisions": considered.about(bases),
         "detail": detail,
         "run": run,
         "live": live,
@@ -162,10 +162,10 @@ def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _left_out(session: Session, wanted: Wanted) -> dict[str, Any]:
+def _left_out(considered: Considered, wanted: Wanted) -> dict[str, Any]:
     left, held = wanted.left_page, wanted.held_page
-    dropped = list_decisions(session, wanted.run_id, kept=False, q=wanted.q, limit=_LEFT_OUT, offset=left * _LEFT_OUT)
-    filtered = list_filtered(session, wanted.run_id, q=wanted.q, limit=_LEFT_OUT, offset=held * _LEFT_OUT)
+    dropped = considered.page(kept=False, q=wanted.q, limit=_LEFT_OUT, offset=left * _LEFT_OUT)
+    filtered = considered.held(q=wanted.q, limit=_LEFT_OUT, offset=held * _LEFT_OUT)
     return {
         "left_out": dropped,
         "left_out_page": wanted.pager("left", "left-out", left, _LEFT_OUT, dropped.total),

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Query
 from sqlalchemy import text
 
 from relay.context import Context
-from relay.runs.listings import list_decisions, list_tests
+from relay.runs.listings import list_tests, load_considered
 from relay.runs.queries import list_runs, run_detail
 from relay.views import DecisionPage, RunDetail, RunPage, RunState, TestPage, Verdict
 
@@ -76,4 +76,4 @@ def decisions(
 ) -> DecisionPage:
     """Considered base tests with their reason chains, kept and left out."""
     with context.store.reading() as session:
-        return list_decisions(session, run_id, kept=kept, q=q, limit=limit, offset=offset)
+        return load_considered(session, run_id).page(kept=kept, q=q, limit=limit, offset=offset)

@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from relay.contract import FilteredTest, Observation
 from relay.errors import NotFoundError
-from relay.runs.listings import decisions_about, list_decisions, list_filtered, list_tests, list_waiting_tests
+from relay.runs.listings import list_tests, list_waiting_tests, load_considered
 from relay.store.engine import Store
 from relay.views import Verdict
 from tests.relay.stories import Story, base_of, dropped, ended, flaked, planned, regressed, report_of
@@ -72,10 +72,10 @@ def test_a_longer_page_takes_no_more_queries(story: Story) -> None:
 
 def test_decisions_are_split_searched_and_paged(story: Story) -> None:
     with story.store.reading() as session:
-        all_of_them = list_decisions(session, 1, limit=100)
-        left = list_decisions(session, 1, kept=False, limit=3, offset=6)
-        found = list_decisions(session, 1, q="TESTNN::TEST_3", limit=100)
-        kept = list_decisions(session, 1, kept=True, q="test_op0", limit=100)
+        all_of_them = load_considered(session, 1).page(limit=100)
+        left = load_considered(session, 1).page(kept=False, limit=3, offset=6)
+        found = load_considered(session, 1).page(q="TESTNN::TEST_3", limit=100)
+        kept = load_considered(session, 1).page(kept=True, q="test_op0", limit=100)
     assert all_of_them.total == 17
     assert (left.total, [decision.test for decision in left.decisions]) == (7, [LEFT[6].test])
     assert [decision.test for decision in found.decisions] == [LEFT[3].test]
@@ -85,16 +85,16 @@ def test_decisions_are_split_searched_and_paged(story: Story) -> None:
 
 def test_the_chain_of_some_tests_is_found_by_name(story: Story) -> None:
     with story.store.reading() as session:
-        found = decisions_about(session, 1, {base_of(TESTS[0]), "unknown"})
-        assert decisions_about(session, 1, set()) == {}
+        found = load_considered(session, 1).about({base_of(TESTS[0]), "unknown"})
+        assert load_considered(session, 1).about(set()) == {}
     assert list(found) == [base_of(TESTS[0])]
     assert [reason.stage for reason in found[base_of(TESTS[0])].reasons] == [2, 3, 4]
 
 
 def test_filtered_tests_are_searched_and_paged(story: Story) -> None:
     with story.store.reading() as session:
-        page = list_filtered(session, 1, limit=3, offset=3)
-        found = list_filtered(session, 1, q="op2", limit=10)
+        page = load_considered(session, 1).held(limit=3, offset=3)
+        found = load_considered(session, 1).held(q="op2", limit=10)
     assert (page.total, [test.id for test in page.tests]) == (4, [FILTERED[3].id])
     assert [test.id for test in found.tests] == [FILTERED[2].id]
 
@@ -102,13 +102,14 @@ def test_filtered_tests_are_searched_and_paged(story: Story) -> None:
 def test_before_the_selection_there_is_nothing_to_list(store: Store) -> None:
     Story(store).open()
     with store.reading() as session:
-        assert list_decisions(session, 1, limit=5).total == 0
-        assert list_filtered(session, 1, limit=5).total == 0
+        assert load_considered(session, 1).page(limit=5).total == 0
+        assert load_considered(session, 1).held(limit=5).total == 0
         assert list_tests(session, 1, limit=5).total == 0
 
 
 def test_an_unknown_run_is_not_an_empty_list(store: Store) -> None:
     with store.reading() as session:
-        for ask in (list_tests, list_decisions):
-            with pytest.raises(NotFoundError):
-                ask(session, 99, limit=5)
+        with pytest.raises(NotFoundError):
+            list_tests(session, 99, limit=5)
+        with pytest.raises(NotFoundError):
+            load_considered(session, 99)
