@@ -41,6 +41,11 @@ def test_a_rare_shared_word_wins_over_a_common_one() -> None:
     assert found["test_none"] == 0.0
 
 
+def test_a_changed_name_says_more_than_a_word_of_a_changed_line() -> None:
+    text = "+ unravel_index(assertEqual)"
+    assert values(ranker(text, "assertEqual"))["test_common"] > values(ranker(text))["test_common"]
+
+
 def test_parts_of_paths_meet_parts_of_test_names() -> None:
     assert values(ranker("", path="torch/rare.py"))["test_rare"] == 1.0
 
