@@ -25,10 +25,11 @@ _NOTES_CAP = 20
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What stage 1 saw and what all stages selected."""
+    """What stage 1 saw and what all stages selected. `catalog` is None when stage 1 was enough."""
 
     change: ChangeSet
     selection: Selection
+    catalog: Catalog | None = None
 
 
 def select(
@@ -57,7 +58,7 @@ def select(
     if not reasons:
         triaged = triage(change, ownership.candidates, catalog, title=title, body=body, llm=llm)
         if not triaged.kept and _only_tests_went(change):
-            return Outcome(change, _nothing(funnel, "the change only removes tests"))
+            return Outcome(change, _nothing(funnel, "the change only removes tests"), catalog)
         if not triaged.kept:
             reasons = ("no test could be tied to the change",)
             triaged = _widened(catalog, ownership, reasons)
@@ -70,7 +71,7 @@ def select(
         results.append(admit(triaged.kept, manifests))
         listed = len(results[-1].kept)
         funnel.append(_count(Stage.MANIFESTS, len(triaged.kept), listed, "base tests that the manifests name"))
-    return Outcome(change, _selection(results, funnel, reasons))
+    return Outcome(change, _selection(results, funnel, reasons), catalog)
 
 
 def _widened(catalog: Catalog, ownership: Ownership, reasons: tuple[str, ...]) -> StageResult:

@@ -22,11 +22,18 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class BaseTest:
-    """A test as written in a source file. `cls` is empty for a module-level test function."""
+    """A test as written in a source file. `cls` is empty for a module-level test function; without a name it is the
+    rest of the file: all tests of it that no other base test describes, such as those made at import time.
+    """
 
     file: str
     cls: str
     name: str
+
+    @property
+    def is_rest_of_file(self) -> bool:
+        """Whether this stands for the tests of a file that cannot be read off its text."""
+        return not self.name
 
     def __str__(self) -> str:
         return "::".join(part for part in (self.file, self.cls, self.name) if part)

@@ -26,6 +26,9 @@ def admit(candidates: Sequence[Candidate], manifests: ManifestSet) -> StageResul
 def _judge(test: BaseTest, rules: FileRules | None) -> tuple[bool, Reason]:
     if rules is None:
         return False, Reason(Stage.MANIFESTS, NOT_IN_MANIFESTS, f"{test.file} is not listed in any manifest")
+    if test.is_rest_of_file:
+        # Its tests have no names before they are collected, so nothing is certain about them.
+        return True, Reason(Stage.MANIFESTS, "listed", f"{rules.provenance}: the file is listed")
     entries = rules.candidates(test.name)
     if not entries:
         evidence = f"{rules.provenance}: unlisted tests are {rules.unlisted}"

@@ -69,3 +69,13 @@ def test_the_chain_of_reasons_grows_and_the_score_stays(load_entries: Callable[.
     assert kept.reasons[0] == EARLIER
     assert len(kept.reasons) == 2
     assert (kept.score, kept.must_run) == (0.7, True)
+
+
+def test_the_rest_of_a_listed_file_is_kept_even_where_unlisted_tests_are_skipped(
+    load_entries: Callable[..., ManifestSet],
+) -> None:
+    """Tests that cannot be read off the text have no names yet: only their variants can be judged."""
+    manifests = load_entries(TESTS, unlisted="skip")
+    (kept,) = admit([Candidate(BaseTest(FILE, "", ""))], manifests).kept
+    assert kept.reasons[-1].rule == "listed"
+    assert admit([Candidate(BaseTest("test/test_other.py", "", ""))], manifests).kept == ()
