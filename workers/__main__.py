@@ -89,6 +89,7 @@ def configure_logging(level: str) -> None:
     # Plain stacks: the pretty ones show local variables, and a token is one somewhere.
     people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     renderer = people if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per heartbeat says nothing
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,9 +75,7 @@ class Mirrors:
     def prune(self) -> None:
         """Forget work trees whose folders are gone (their worker died)."""
         for path in self.folder.glob("*.git"):
-            mirror = Mirror("", Git(path, path.with_suffix(".gitconfig")), path.with_suffix(".lock"))
-            with mirror.locked():
-                mirror.git.run("worktree", "prune", accept=())
+            Mirror("", Git(path, path.with_suffix(".gitconfig")), path.with_suffix(".lock")).forget_worktrees()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +137,10 @@ class Mirror:
                 "worktree", "add", "--quiet", "--detach", "--force", str(folder), checked_sha(sha), accept=(0,)
             )
 
-    def remove_worktree(self, folder: Path) -> None:
-        """Remove a work tree, whatever the tests left in it."""
+    def forget_worktrees(self) -> None:
+        """Forget work trees whose folders are gone."""
         with self.locked():
-            self.git.run("worktree", "remove", "--force", "--force", str(folder), accept=())
+            self.git.run("worktree", "prune", accept=())
 
 
 @dataclass(slots=True)
@@ -173,8 +172,11 @@ class Checkout:
         return self._made[name]
 
     def close(self) -> None:
+        # Not `git worktree remove`: that reads every file first, to save changes nobody wants.
         for folder in self._made.values():
-            self.mirror.remove_worktree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+        if self._made:
+            self.mirror.forget_worktrees()
         self._made.clear()
 
 

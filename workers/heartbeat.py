@@ -56,8 +56,12 @@ class LeaseKeeper:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ended.set()
+        self.end()
         self._thread.join()
+
+    def end(self) -> None:
+        """No more heartbeats: the relay was told that the shard is over."""
+        self._ended.set()
 
     def say(self, progress: str) -> None:
         """The short word the next heartbeat carries to the page."""

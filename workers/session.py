@@ -74,13 +74,15 @@ class Session:
             except Exception as error:  # noqa: BLE001 - whatever a shard ran into, the loop and the other shards go on
                 shard.exception("shard failed")
                 self._finish(lease, ShardOutcome.FAILED, _sentence(error))
-                return
-            reason = keeper.stop_reason
-        if reason is None:
+        shard.info("shard ended", stopped=str(keeper.stop_reason or ""))
+
+    def _end(self, lease: Lease, keeper: LeaseKeeper, *, complete: bool) -> None:
+        """Say how the shard ended, unless nobody asks any more. From then on the lease is not kept."""
+        if complete and keeper.stop_reason in {None, StopReason.SHUTDOWN}:
             self._finish(lease, ShardOutcome.DONE, "")
-        elif reason is StopReason.SHUTDOWN:
+        elif keeper.stop_reason is StopReason.SHUTDOWN:
             self._finish(lease, ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
-        shard.info("shard ended", stopped=reason.value if reason else "")
+        keeper.end()
 
     def _finish(self, lease: Lease, outcome: ShardOutcome, error: str) -> None:
         try:
@@ -98,12 +100,13 @@ class Session:
             scratch = folder / "scratch"
             scratch.mkdir()
             runner = self.make_runner(scratch)
-            if lease.kind is ShardKind.SELECT:
-                self._select(lease, checkout, runner, keeper)
-            else:
-                self._test(lease, checkout, runner, keeper)
+            do = self._select if lease.kind is ShardKind.SELECT else self._test
+            complete = do(lease, checkout, runner, keeper)
+            # Said before the trees are removed, which takes seconds on a large tree.
+            self._end(lease, keeper, complete=complete)
 
-    def _select(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> None:
+    def _select(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> bool:
+        """Returns whether there is a report, which ends the shard by itself."""
         order = lease.select
         if order is None:
             raise BrokenLeaseError(
@@ -112,10 +115,13 @@ class Session:
         llm = self.make_llm(order.triage) if order.triage else None
         run = SelectRun(checkout, runner, self.identity.device, llm, keeper.stop_requested, keeper.say)
         report = run.report(order)
-        if report is not None and keeper.stop_reason is not StopReason.LEASE_LOST:
-            self.client.post_selection(lease, report)
+        if report is None:
+            return False
+        self.client.post_selection(lease, report)
+        return True
 
-    def _test(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> None:
+    def _test(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> bool:
+        """Returns whether every test has its result."""
         trees = TestedTrees(checkout)
         with ResultPoster(self.client, lease) as poster:
 
@@ -123,7 +129,8 @@ class Session:
                 return poster.failed or keeper.stop_requested()
 
             shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say)
-            shard.run(lease.tests)
+            complete = shard.run(lease.tests)
+        return complete
 
 
 def _sentence(error: BaseException) -> str:

@@ -16,9 +16,9 @@ from workers.runner import RunnerTree, TestOutcome
 
 FINE = frozenset({Observation.PASSED, Observation.SKIPPED})
 
-#: More failures than this in one file have a common cause; retrying each in a process of its own would cost a torch
-#: import apiece, so they share one.
-ALONE_LIMIT = 10
+#: More failures than this in one file have a common cause; a process for each costs a torch import apiece (seconds), so
+#: they share one.
+ALONE_LIMIT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,18 @@ class ShardRun:
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
 
-    def run(self, tests: Sequence[TestOrder]) -> None:
-        """Run file by file. Returns early, at a test boundary, once a stop is asked for."""
+    def run(self, tests: Sequence[TestOrder]) -> bool:
+        """Run file by file. False when a stop was asked for, at a test boundary, before every test had its result."""
         by_file: dict[str, list[TestOrder]] = {}
         for test in tests:
             by_file.setdefault(test.file, []).append(test)
         for number, (file, orders) in enumerate(by_file.items(), start=1):
             if self.should_stop():
-                return
+                return False
             self.say(f"running {file} ({number} of {len(by_file)})")
-            _FileRun(self, file, {order.id: order for order in orders}).run()
+            if not _FileRun(self, file, {order.id: order for order in orders}).run():
+                return False
+        return True
 
 
 @dataclass(slots=True)
@@ -53,19 +55,20 @@ class _FileRun:
     orders: dict[str, TestOrder]
     attempts: dict[str, list[Attempt]] = field(default_factory=dict)
 
-    def run(self) -> None:
+    def run(self) -> bool:
         if not self._attempt(self.orders, Tree.HEAD):
-            return
+            return False
         failed = self._not_fine()
         if not all(self._attempt(group, Tree.HEAD) for group in self._retry_groups(failed)):
-            return
+            return False
         compared = [test for test in self._not_fine() if self.orders[test].expected is Expected.MANDATORY_SUCCESS]
         if compared:
             self.shard.say(f"comparing {self.file} with base")
             if not self._attempt(compared, Tree.BASE):
-                return
+                return False
         for test in failed:
             self._publish(test)
+        return True
 
     def _not_fine(self) -> list[str]:
         return [test for test, attempts in self.attempts.items() if attempts[-1].observation not in FINE]

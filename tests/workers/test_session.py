@@ -146,6 +146,21 @@ def test_a_shutdown_stops_softly_and_makes_the_shard_due_again(
     assert len(relay.leases) == 1
 
 
+def test_a_shutdown_after_the_last_test_does_not_spoil_the_shard(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.append(a_test_lease(change, TESTS))
+    asked = threading.Event()
+
+    def shutdown(side: str, test: str) -> None:
+        if test == TESTS[-1].id:
+            asked.set()
+
+    awake(ScriptedRunner(before_test=shutdown), asked.is_set).run()
+    assert len(relay.results) == len(TESTS)
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.DONE]
+
+
 def test_a_shard_that_breaks_is_reported_and_the_loop_goes_on(
     relay: RelayDouble, awake: Callable[..., Session], change: Change
 ) -> None:
