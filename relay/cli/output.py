@@ -116,7 +116,7 @@ class Output:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(header))
         for name in header:
             table.add_column(name, overflow="fold")
         for row in rows:

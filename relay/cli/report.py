@@ -59,12 +59,12 @@ def next_command(run: RunSummary) -> str:
 
 
 def show_failures(out: Output, run: RunSummary, failures: list[TestView], total: int) -> None:
-    """Each failing test with the end of what it said, which is where the assertion stands."""
+    """Each failing test with the beginning of its detail: a worker puts the assertion first, then its origin."""
     for test in failures:
         out.say()
         out.say(f"{out.status(test.verdict or '')}  {one_line(test.id, 1_000)}")
         out.say(f"    {one_line(test.expected)} by {one_line(test.rule)} ({one_line(test.provenance)})")
-        for line in clean(test.detail, 8_000).splitlines()[-_DETAIL_LINES:]:
+        for line in clean(test.detail, 8_000).splitlines()[:_DETAIL_LINES]:
             out.say(f"    {line}")
     if total > len(failures):
         out.note(text.more_failures(len(failures), total, run.url))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.relay.cli.conftest import Relay
-from tests.relay.stand_in import TOKEN, StandIn, closed_port
+from tests.relay.stand_in import TOKEN, StandIn, a_failure, closed_port
 
 
 def test_list_off_a_terminal_is_tabs_and_iso_times(relay: Relay, service: StandIn) -> None:
@@ -43,6 +43,14 @@ def test_view_shows_headline_funnel_verdicts_failures_and_the_next_command(relay
     places = [ended.out.index(part) for part in parts]
     assert places == sorted(places)
     assert ended.err == "next: relay run rerun 1 --failed\n"
+
+
+def test_long_detail_is_cut_after_the_assertion(relay: Relay, service: StandIn) -> None:
+    """The first lines are shown, which is where a worker puts the assertion."""
+    service.failures = [a_failure("AssertionError: first\n" + "frame\n" * 100)]
+    shown = relay("run", "view", "1").out
+    assert "    AssertionError: first\n" in shown
+    assert 5 < shown.count("    frame\n") < 20
 
 
 def test_view_as_json_holds_the_failures(relay: Relay, service: StandIn) -> None:
