@@ -16,8 +16,6 @@ from relay.runs.states import FINAL_RUN_STATES, FINAL_SHARD_STATES
 from relay.store.models import Run, Shard, ShardState
 from relay.views import RunState
 
-_HAS_A_PLAN = frozenset({RunState.PLANNED, RunState.RUNNING})
-
 
 def reconcile(session: Session, run: Run, now: datetime) -> None:
     """Move a run on as far as its shards allow. The caller holds the run's lock (`lock_run`)."""
@@ -28,5 +26,5 @@ def reconcile(session: Session, run: Run, now: datetime) -> None:
     if lost_selection is not None:
         reason = f"The tests could not be selected, after {lost_selection.attempt} attempts: {lost_selection.error}"
         call_off(session, run, RunState.FAILED, now, reason)
-    elif run.state in _HAS_A_PLAN and all(shard.state in FINAL_SHARD_STATES for shard in shards):
+    elif run.state is RunState.RUNNING and all(shard.state in FINAL_SHARD_STATES for shard in shards):
         finish(session, run, now)

@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import select, text
+from sqlalchemy import inspect, select, text
 
 from relay.errors import SettingsError
 from relay.store.engine import Store, open_engine, upgrade_database
@@ -36,6 +38,18 @@ def test_upgrading_a_filled_database_keeps_what_is_in_it(store: Store) -> None:
     run_id = arrive(store)
     upgrade_database(store.engine)
     assert get_run(store, run_id).title == "Change where()"
+
+
+def test_the_way_back_leads_to_an_empty_database(store: Store) -> None:
+    """Downgrading removes every table, and the way up is open again."""
+    config = Config()
+    config.set_main_option("script_location", "relay.store:migrations")
+    with store.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+    assert inspect(store.engine).get_table_names() == ["alembic_version"]
+    upgrade_database(store.engine)
+    assert arrive(store)
 
 
 def test_several_replicas_may_start_at_once(empty_database_url: str) -> None:
