@@ -22,6 +22,7 @@ COMMAND = (sys.executable, "-m", "workers")
 _TUNING = (
     "RELAY_WORKER_NAME",
     "RELAY_WORKER_CONCURRENCY",
+    "RELAY_DEVICE_CACHE",
     "RELAY_LOG_LEVEL",
     "RELAY_GIT_TIMEOUT_S",
     "RELAY_TEST_TIMEOUT_S",

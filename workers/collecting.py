@@ -6,7 +6,7 @@ tests that base has are planned all the same, to be seen missing. Never silently
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from selector.types import BaseTest, Candidate, CollectedTest
@@ -38,14 +38,23 @@ class Collector:
     say: Callable[[str], None]
     _notes: list[str] = field(default_factory=list)
 
-    def kept(self, candidates: Iterable[Candidate]) -> Collected:
-        """What is generated from the kept base tests. Base tests that yield nothing here are named in a note."""
+    def kept(self, candidates: Iterable[Candidate], described: Collection[BaseTest]) -> Collected:
+        """What is generated from the kept base tests. `described` are all base tests that upstream's text shows: where
+        the rest of a file is kept, what is collected there and not described belongs to it. Base tests that yield
+        nothing here are named in a note, but for a rest: that there may be one was only a guess.
+        """
         wanted = {candidate.test: None for candidate in candidates}
+        rests = {test.file for test in wanted if test.is_rest_of_file}
         tests = self._files(dict.fromkeys(test.file for test in wanted))
         if tests is None:
             return Collected((), (), stopped=True)
-        found = tuple(test for test in tests if test.base_test in wanted)
-        self._note_without_tests(wanted.keys() - {test.base_test for test in found})
+        found = tuple(
+            test
+            for test in tests
+            if test.base_test in wanted or (test.file in rests and test.base_test not in described)
+        )
+        named = {test for test in wanted if not test.is_rest_of_file}
+        self._note_without_tests(named - {test.base_test for test in found})
         return Collected(found, tuple(self._notes))
 
     def only(self, ids: Iterable[str]) -> Collected:

@@ -5,7 +5,7 @@ Pure: no I/O and no decisions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from relay.contract import (
@@ -23,7 +23,7 @@ from relay.contract import (
     SelectionReport,
 )
 from selector.change import ChangeSet, FileChange
-from selector.types import Candidate, Mode, PlannedTest, Reason, Selection, Stage, StageCount
+from selector.types import BaseTest, Candidate, CollectedTest, Mode, PlannedTest, Reason, Selection, Stage, StageCount
 
 EVIDENCE_CAP = 2_000
 PATH_CAP = 1_000
@@ -59,6 +59,7 @@ def selection_report(
     """The message of a select shard."""
     to_run = [test for test in plan.planned if test.expectation.mode is not Mode.SKIP]
     filtered = [test for test in plan.planned if test.expectation.mode is Mode.SKIP]
+    kept = {candidate.test for candidate in selection.kept}
     counts = selection.funnel if plan.count is None else (*selection.funnel, plan.count)
     notes = [capped(note, EVIDENCE_CAP) for note in (*selection.notes, *plan.notes)]
     return SelectionReport(
@@ -66,8 +67,8 @@ def selection_report(
         funnel=tuple(_step(count) for count in counts),
         changed_files=tuple(_changed_file(file) for file in change.files),
         decisions=(*_decisions(selection.kept, kept=True), *_decisions(selection.dropped, kept=False)),
-        planned=tuple(_planned(test) for test in to_run),
-        filtered=tuple(_filtered(test) for test in filtered),
+        planned=tuple(_planned(test, _decided_as(test.test, kept)) for test in to_run),
+        filtered=tuple(_filtered(test, _decided_as(test.test, kept)) for test in filtered),
         shards=cut_into_shards([(test.test.file, test.test.id) for test in to_run], shard_size),
         notes=tuple(notes[:_NOTES_SHOWN]),
         not_tested=not_tested,
@@ -141,11 +142,17 @@ def _reason(reason: Reason) -> ReasonMessage:
     )
 
 
-def _planned(planned: PlannedTest) -> PlannedTestMessage:
+def _decided_as(test: CollectedTest, kept: Collection[BaseTest]) -> BaseTest:
+    """The base test whose decision brought a collected test in: its own, or that about the rest of its file."""
+    rest = BaseTest(test.file, "", "")
+    return rest if test.base_test not in kept and rest in kept else test.base_test
+
+
+def _planned(planned: PlannedTest, base: BaseTest) -> PlannedTestMessage:
     return PlannedTestMessage(
         id=planned.test.id,
         file=planned.test.file,
-        base=capped(str(planned.test.base_test), PATH_CAP),
+        base=capped(str(base), PATH_CAP),
         expected=Expected(planned.expectation.mode.value),
         rule=capped(planned.expectation.rule, SHORT_CAP),
         provenance=capped(planned.expectation.provenance, SHORT_CAP),
@@ -153,10 +160,10 @@ def _planned(planned: PlannedTest) -> PlannedTestMessage:
     )
 
 
-def _filtered(planned: PlannedTest) -> FilteredTest:
+def _filtered(planned: PlannedTest, base: BaseTest) -> FilteredTest:
     return FilteredTest(
         id=planned.test.id,
-        base=capped(str(planned.test.base_test), PATH_CAP),
+        base=capped(str(base), PATH_CAP),
         rule=capped(planned.expectation.rule, SHORT_CAP),
         provenance=capped(planned.expectation.provenance, SHORT_CAP),
     )

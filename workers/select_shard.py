@@ -47,7 +47,7 @@ class SelectRun:
         refusal = _refusal(outcome.change, trees)
         if refusal is not None:
             return self._message(outcome, Plan(), order, refusal)
-        collected = self._collect(outcome.selection, order, trees)
+        collected = self._collect(outcome, order, trees)
         if collected.stopped:
             return None
         made = _plan(collected, manifests, self.device, order, trees.prepare().notes)
@@ -63,11 +63,12 @@ class SelectRun:
         ):
             return select(diff, base, head, title=change.title, body=change.body, llm=llm, manifests=manifests)
 
-    def _collect(self, selection: Selection, order: SelectOrder, trees: TestedTrees) -> Collected:
+    def _collect(self, outcome: Outcome, order: SelectOrder, trees: TestedTrees) -> Collected:
+        selection = outcome.selection
         if not (order.only or selection.kept):
             return Collected((), ())
         collector = Collector(self.runner, trees.head(), trees.base, self.should_stop, self.say)
-        return collector.only(order.only) if order.only else collector.kept(selection.kept)
+        return collector.only(order.only) if order.only else collector.kept(selection.kept, _described(outcome))
 
     def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:
         selection = outcome.selection
@@ -81,6 +82,10 @@ class SelectRun:
             base_sha=self.checkout.base_sha,
             not_tested=refusal,
         )
+
+
+def _described(outcome: Outcome) -> frozenset[BaseTest]:
+    return frozenset(entry.test for entry in outcome.catalog) if outcome.catalog is not None else frozenset()
 
 
 def _refusal(change: ChangeSet, trees: TestedTrees) -> NotTested | None:

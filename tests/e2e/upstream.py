@@ -73,11 +73,12 @@ def make_upstream(folder: Path, tests: Mapping[str, str], *, title: str = "Retur
     spec = find_spec("torch")
     assert spec is not None
     assert spec.origin is not None
-    source = (Path(spec.origin).parent / "functional.py").read_text()
+    init = Path(spec.origin)  # says that `torch.atleast_2d` is `torch.functional.atleast_2d`
+    source = (init.parent / "functional.py").read_text()
     assert BEFORE in source
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
-    base = _commit(folder, {**tests, FILE: source}, "base")
+    base = _commit(folder, {**tests, FILE: source, "torch/__init__.py": init.read_text()}, "base")
     head = _commit(folder, {FILE: source.replace(BEFORE, AFTER)}, title)
     return UpstreamChange(folder, base, head, title, "")
 

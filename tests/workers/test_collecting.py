@@ -13,6 +13,8 @@ FILE = "test/test_a.py"
 X = collected(FILE, "TestA", "test_x", "_spyre_float32", "_spyre_int64")
 Y = collected(FILE, "TestA", "test_y")
 
+DESCRIBED = frozenset({BaseTest(FILE, "TestA", "test_x"), BaseTest(FILE, "TestA", "test_y")})
+
 
 def collector(collections: dict[tuple[str, str], Collection], stop: Callable[[], bool] = lambda: False) -> Collector:
     runner = ScriptedRunner(collections=collections)
@@ -24,20 +26,20 @@ def kept(*names: str) -> list[Candidate]:
 
 
 def test_only_what_a_kept_base_test_generates_is_taken() -> None:
-    found = collector({("head", FILE): Collection((*X, *Y))}).kept(kept("test_x"))
+    found = collector({("head", FILE): Collection((*X, *Y))}).kept(kept("test_x"), DESCRIBED)
     assert found.tests == X
     assert found.notes == ()
 
 
 def test_a_kept_base_test_that_generates_nothing_is_named() -> None:
-    found = collector({("head", FILE): Collection(X)}).kept(kept("test_x", "test_cuda_only"))
+    found = collector({("head", FILE): Collection(X)}).kept(kept("test_x", "test_cuda_only"), DESCRIBED)
     assert found.notes == ("1 kept base tests generate no test on this device: test/test_a.py::TestA::test_cuda_only.",)
 
 
 def test_a_file_broken_by_the_change_is_planned_as_base_has_it() -> None:
     found = collector(
         {("head", FILE): Collection((), "ImportError: no\nname"), ("base", FILE): Collection((*X, *Y))}
-    ).kept(kept("test_x"))
+    ).kept(kept("test_x"), DESCRIBED)
     assert found.tests == X
     assert "cannot be collected with the change, but can on base" in found.notes[0]
     assert "ImportError: no name" in found.notes[0]
@@ -45,14 +47,14 @@ def test_a_file_broken_by_the_change_is_planned_as_base_has_it() -> None:
 
 def test_a_file_broken_on_both_sides_is_a_note() -> None:
     broken = Collection((), "ImportError: torchvision")
-    found = collector({("head", FILE): broken, ("base", FILE): broken}).kept(kept("test_x"))
+    found = collector({("head", FILE): broken, ("base", FILE): broken}).kept(kept("test_x"), DESCRIBED)
     assert found.tests == ()
     assert "neither with the change nor on base" in found.notes[0]
     assert "ImportError: torchvision" in found.notes[0]
 
 
 def test_a_file_collected_in_part_is_run_in_part_and_said() -> None:
-    found = collector({("head", FILE): Collection(X, "one class did not import")}).kept(kept("test_x"))
+    found = collector({("head", FILE): Collection(X, "one class did not import")}).kept(kept("test_x"), DESCRIBED)
     assert found.tests == X
     assert "only in part: one class did not import" in found.notes[0]
 
@@ -65,4 +67,14 @@ def test_a_rerun_gets_all_variants_of_its_base_tests_and_names_what_is_gone() ->
 
 
 def test_a_stop_ends_it() -> None:
-    assert collector({("head", FILE): Collection(X)}, lambda: True).kept(kept("test_x")).stopped
+    assert collector({("head", FILE): Collection(X)}, lambda: True).kept(kept("test_x"), DESCRIBED).stopped
+
+
+def test_the_rest_of_a_file_is_what_no_other_base_test_describes() -> None:
+    """Made at import time, or in a file that does not parse: known only once it is collected."""
+    made = collected(FILE, "TestMade", "test_z", "_spyre")
+    rest = [Candidate(BaseTest(FILE, "", ""))]
+    found = collector({("head", FILE): Collection((*X, *Y, *made))}).kept([*kept("test_x"), *rest], DESCRIBED)
+    assert found.tests == (*X, *made)
+    assert collector({("head", FILE): Collection((*X, *made))}).kept(rest, frozenset()).tests == (*X, *made)
+    assert collector({("head", FILE): Collection(X)}).kept(rest, DESCRIBED).notes == ()

@@ -48,6 +48,16 @@ def test_planned_and_filtered_are_told_apart_by_mode() -> None:
     assert report.planned[0].base == report.decisions[0].test == "test/test_a.py::TestA::test_x"
 
 
+def test_a_test_of_the_rest_of_a_file_names_the_decision_about_the_rest() -> None:
+    """Every planned test finds its chain of reasons."""
+    rest = Candidate(BaseTest("test/test_a.py", "", ""), (Reason(Stage.OWNERSHIP, "edited test", "seen"),))
+    plan = Plan((PlannedTest(X, Expectation(Mode.MANDATORY_SUCCESS, "unlisted", "m.yaml:3")),))
+    report = selection_report(CHANGE, selection(rest), plan, shard_size=10, base_sha="")
+    assert report.planned[0].base == report.decisions[0].test == "test/test_a.py"
+    described = selection_report(CHANGE, selection(rest, candidate()), plan, shard_size=10, base_sha="")
+    assert described.planned[0].base == "test/test_a.py::TestA::test_x"
+
+
 def test_hostile_lengths_are_cut_instead_of_refused() -> None:
     long = "x" * 100_000
     report = selection_report(

@@ -6,6 +6,8 @@ Runs in the process of the test code. Only `child` imports it: a worker can do w
 from __future__ import annotations
 
 import os
+import sys
+import sysconfig
 import time
 import traceback
 from collections.abc import Generator
@@ -34,6 +36,8 @@ class Reporter:
 
     def __init__(self, order: Order, channel: Channel, generation: Generation, stderr: int) -> None:
         self._order, self._channel, self._generation, self._stderr = order, channel, generation, stderr
+        # Details end on public pages, where a path says which file it was and nothing about the machine.
+        self._folders = (order.checkout + os.sep, *_import_folders())
         self._ids: dict[pytest.Item, str] = {}
         self._account = _Account()
         self.done = False
@@ -54,7 +58,8 @@ class Reporter:
 
     def refuse(self, reason: str) -> None:
         """The end of the text is what matters: a traceback ends in its error."""
-        reason = reason.replace(self._order.checkout + os.sep, "")
+        for folder in self._folders:
+            reason = reason.replace(folder, "")
         self._channel.send(Refused(reason[-self._order.detail_chars :]))
 
     @pytest.hookimpl(trylast=True)
@@ -135,8 +140,9 @@ class Reporter:
         return [self._place(frames[number]) for number in sorted({*own[-_FRAMES_OF_FILE:], *last})]
 
     def _place(self, frame: traceback.FrameSummary) -> str:
-        # Paths end on public pages: no more of them than says which file it was.
-        file = frame.filename.removeprefix(self._order.checkout + os.sep).rpartition("/site-packages/")[2]
+        file = frame.filename
+        for folder in self._folders:
+            file = file.removeprefix(folder)
         return f"{file}:{frame.lineno} in {frame.name}: {frame.line}"[:_FRAME_CAP]
 
 
@@ -162,6 +168,13 @@ class _Account:
                 return "skipped", f"expected failure declared upstream {self._last.wasxfail}".strip()
             return "skipped", _skip_reason(self._last.longrepr)
         return "passed", ""
+
+
+def _import_folders() -> list[str]:
+    """Where torch (the installed one, or the one with the change laid over it) and the other packages come from."""
+    torch = sys.modules.get("torch")
+    overlay = [str(Path(torch.__file__).parents[1]) + os.sep] if torch is not None and torch.__file__ else []
+    return [*overlay, *(folder + os.sep for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})]
 
 
 def _skip_reason(longrepr: object) -> str:

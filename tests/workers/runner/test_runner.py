@@ -260,3 +260,25 @@ def test_a_slow_receiver_is_not_held_against_the_tests(bench: Bench) -> None:
 def test_a_device_without_its_library_is_refused(bench: Bench) -> None:
     with pytest.raises(ValueError, match="needs a device library"):
         Runner("spyre", None, bench.scratch)
+
+
+def test_details_name_files_by_their_place_in_the_tree_and_not_on_the_machine(bench: Bench) -> None:
+    """Frames of the tested torch and refusals at import end on public pages."""
+    (bench.folder / "overlay" / "torch" / "__init__.py").write_text(
+        "def broken():\n    raise ValueError('deep inside')\n"
+    )
+    bench.write(
+        """
+        import unittest
+        import torch
+
+        class Sample(unittest.TestCase):
+            def test_deep(self): torch.broken()
+        """
+    )
+    detail = bench.run("test_deep")["test_deep"].detail
+    assert "torch/__init__.py:2 in broken: raise ValueError('deep inside')" in detail
+    bench.write("import torch\ntorch.broken()")
+    error = bench.collect().error
+    assert "torch/__init__.py:2: " in error
+    assert str(bench.folder) not in detail + error
