@@ -1,21 +1,19 @@
-"""Say in one sentence what this machine lacks, before anything is downloaded. Standard library, any Python 3."""
+"""Say in one sentence what this machine lacks, before anything is downloaded. Standard library, any Python 3.7+."""
 
 import shutil
 import sys
 
 NEEDED = {
     "git": "git is not installed: it fetches upstream changes. On Debian or Ubuntu: apt install git",
-    "g++": "g++ is not installed: the emulated device is compiled on this machine. On Debian or Ubuntu: apt install g++",
+    "g++": "g++ is not installed: the emulated device is compiled here. On Debian or Ubuntu: apt install g++",
 }
 
 
 def main() -> int:
     missing = [sentence for program, sentence in NEEDED.items() if shutil.which(program) is None]
     if sys.version_info < (3, 11):
-        missing.append(
-            "Python 3.11 or newer is needed, this is %d.%d: name another one with make PYTHON=python3.11"
-            % sys.version_info[:2]
-        )
+        found = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        missing.append(f"Python 3.11 or newer is needed, this is {found}: name another one, make PYTHON=python3.11")
     try:
         import ensurepip  # noqa: F401, PLC0415 -- only whether it is there: Debian ships venv without it
     except ImportError:

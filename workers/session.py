@@ -129,8 +129,7 @@ class Session:
                 return poster.failed or keeper.stop_requested()
 
             shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say)
-            complete = shard.run(lease.tests)
-        return complete
+            return shard.run(lease.tests)
 
 
 def _sentence(error: BaseException) -> str:
