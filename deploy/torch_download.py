@@ -44,8 +44,8 @@ def main() -> None:
     if any(name.startswith(("nvidia-", "cuda-", "triton")) for name in packages):
         print(
             f"Warning: pip chooses the CUDA build of {requirement}: about {CUDA_MB:,} MB to download. The emulator\n"
-            "needs the CPU build only. Stop now (Ctrl-C) and set PIP_EXTRA_INDEX_URL to PyTorch's CPU wheel index to get it\n"
-            f"(about {CPU_MB} MB); README.md, 'The CPU build of torch', says how.",
+            "needs the CPU build only. Stop now (Ctrl-C) and set PIP_EXTRA_INDEX_URL to PyTorch's CPU wheel index to\n"
+            f"get it (about {CPU_MB} MB); README.md, 'The CPU build of torch', says how.",
             file=sys.stderr,
         )
     else:

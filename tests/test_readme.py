@@ -16,9 +16,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*RelaySettings.model_fields, *WorkerSettings.model_fields}), ids=lambda name: str(name)
-)
+@pytest.mark.parametrize("name", sorted({*RelaySettings.model_fields, *WorkerSettings.model_fields}))
 def test_every_setting_is_in_the_tables(name: str) -> None:
     assert f"`RELAY_{name.upper()}`" in README
 

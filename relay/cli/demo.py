@@ -31,6 +31,7 @@ _PAGE = 500
 
 
 def demo(
+    *,
     once: Annotated[
         bool, typer.Option("--once", help="Stop when the run has ended; exit 0 when it is as designed.")
     ] = False,

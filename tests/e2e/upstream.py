@@ -38,6 +38,7 @@ if __name__ == "__main__":
 MIXED_TESTS = """\
 # Owner(s): ["module: tests"]
 import torch
+from torch.functional import atleast_2d
 from torch.testing._internal.common_device_type import instantiate_device_type_tests
 from torch.testing._internal.common_utils import TestCase, run_tests
 
@@ -48,7 +49,7 @@ class TestMixed(TestCase):
         self.assertEqual((rows.item(), columns.item()), (1, 1))
 
     def test_atleast_2d(self, device):
-        self.assertEqual(torch.atleast_2d(torch.zeros(3, device=device)).shape, (1, 3))
+        self.assertEqual(atleast_2d(torch.zeros(3, device=device)).shape, (1, 3))
 
     def test_zeros_are_zero(self, device):
         self.assertEqual(torch.zeros(2, device=device).sum().item(), 0.0)
@@ -73,12 +74,11 @@ def make_upstream(folder: Path, tests: Mapping[str, str], *, title: str = "Retur
     spec = find_spec("torch")
     assert spec is not None
     assert spec.origin is not None
-    init = Path(spec.origin)  # says that `torch.atleast_2d` is `torch.functional.atleast_2d`
-    source = (init.parent / "functional.py").read_text()
+    source = (Path(spec.origin).parent / "functional.py").read_text()
     assert BEFORE in source
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
-    base = _commit(folder, {**tests, FILE: source, "torch/__init__.py": init.read_text()}, "base")
+    base = _commit(folder, {**tests, FILE: source}, "base")
     head = _commit(folder, {FILE: source.replace(BEFORE, AFTER)}, title)
     return UpstreamChange(folder, base, head, title, "")
 
