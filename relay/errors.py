@@ -7,6 +7,7 @@
         LeaseLostError         409  a worker speaks for a shard that is no longer its own
       BadMessageError          422  a worker's message is well formed and still makes no sense
       TooLargeError            413  a body is over its cap
+      ModelRefusedError        422  the triage model's server does not take such a request
       ModelFailedError         502  the triage model answered with an error
       ModelTimeoutError        504  the triage model did not answer in time
     SettingsError              the service cannot start with these settings
@@ -70,6 +71,13 @@ class TooLargeError(RelayError):
 
     status = 413
     code = "too_large"
+
+
+class ModelRefusedError(RelayError):
+    """The triage model's server does not take such a request, for example its `response_format`."""
+
+    status = 422
+    code = "model_refused"
 
 
 class ModelFailedError(RelayError):

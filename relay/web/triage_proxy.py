@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from relay.context import Context
-from relay.errors import ConflictError, ModelFailedError, ModelTimeoutError
+from relay.errors import ConflictError, ModelFailedError, ModelRefusedError, ModelTimeoutError
 from relay.settings import RelaySettings
 from relay.web.auth import WorkerOnly
 
@@ -25,6 +25,8 @@ _log = structlog.get_logger(__name__)
 
 ANSWER_CAP = 2 * 1024 * 1024
 _CONNECT_S = 10.0
+#: Answers to a request in a form the server does not know: the worker may ask in another form.
+_NOT_TAKEN = frozenset({400, 422})
 
 
 class _DeadlineError(Exception):
@@ -73,6 +75,8 @@ def _ask(settings: RelaySettings, body: dict[str, Any]) -> bytes:
 
 
 def _answer(response: httpx.Response, deadline: float) -> bytes:
+    if response.status_code in _NOT_TAKEN:
+        raise ModelRefusedError(f"The model's server refused the request with HTTP {response.status_code}.")
     if response.status_code != 200:
         _log.warning("triage_model_refused", status=response.status_code)
         raise ModelFailedError(

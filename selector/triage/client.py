@@ -67,6 +67,8 @@ class OpenAiClient:
             status, body = self._post(formatted, deadline)
             if status in _REFUSED_FORMAT:
                 status, body = self._post(request, deadline)
+        if status == httpx.codes.GATEWAY_TIMEOUT:  # something between us and the model waited in our place
+            raise LlmError("model timed out")
         if status != httpx.codes.OK:
             raise LlmError(f"model answered HTTP {status}")
         return _content(body)

@@ -109,13 +109,22 @@ def test_a_model_without_a_key_is_asked_without_one(ask: Callable[..., Any], mod
     assert "Authorization" not in model.asked[0][1]
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 429, 500])
+@pytest.mark.parametrize("status", [302, 401, 429, 500])
 def test_an_error_of_the_model_is_502(ask: Callable[..., Any], model: Model, status: int) -> None:
     """Its text stays where it is: it may quote the key."""
     model.status, model.body = status, b"invalid key k-very-secret"
     response = ask()
     assert (response.status_code, _error(response).code) == (502, "model_failed")
     assert str(status) in _error(response).message
+    assert "k-very-secret" not in response.text
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_request_that_the_model_does_not_take_is_422(ask: Callable[..., Any], model: Model, status: int) -> None:
+    """So that the worker asks again without `response_format`, as it would ask the model itself."""
+    model.status, model.body = status, b"response_format is not supported, k-very-secret"
+    response = ask()
+    assert (response.status_code, _error(response).code) == (422, "model_refused")
     assert "k-very-secret" not in response.text
 
 

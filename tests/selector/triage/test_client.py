@@ -80,6 +80,7 @@ def test_a_server_that_knows_no_response_format_is_asked_without() -> None:
     [
         (httpx.Response(500, text="secret stack"), "model answered HTTP 500"),
         (httpx.Response(400), "model answered HTTP 400"),
+        (httpx.Response(504), "model timed out"),
         (httpx.Response(302, headers={"location": "http://elsewhere.invalid"}), "model answered HTTP 302"),
         (httpx.Response(200, text="<html>garbage"), "model answer has no message"),
         (httpx.Response(200, text="[" * 100_000), "model answer has no message"),
