@@ -6,7 +6,7 @@ Pure: no I/O and no decisions.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relay.contract import (
     MESSAGE_CAP,
@@ -40,11 +40,10 @@ _STAGE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What stage 4 made of the collected tests. `count` is its step of the funnel, in collected tests."""
+    """What stage 4 made of the collected tests."""
 
     planned: tuple[PlannedTest, ...] = ()
     notes: tuple[str, ...] = ()
-    count: StageCount | None = None
 
 
 def selection_report(
@@ -60,7 +59,9 @@ def selection_report(
     to_run = [test for test in plan.planned if test.expectation.mode is not Mode.SKIP]
     filtered = [test for test in plan.planned if test.expectation.mode is Mode.SKIP]
     kept = {candidate.test for candidate in selection.kept}
-    counts = selection.funnel if plan.count is None else (*selection.funnel, plan.count)
+    bases = {_decided_as(test.test, kept) for test in to_run}
+    generated = f"{len(to_run)} of {len(plan.planned)} tests generated from them are to run"
+    counts = [_as_planned(count, len(bases), generated) if plan.planned else count for count in selection.funnel]
     notes = [capped(note, EVIDENCE_CAP) for note in (*selection.notes, *plan.notes)]
     return SelectionReport(
         state=selection.state.value,
@@ -101,6 +102,13 @@ def capped(text: str, limit: int) -> str:
     """The text, cut at `limit` characters with a sign that something is missing. NUL is no text for a database."""
     text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _as_planned(count: StageCount, left: int, generated: str) -> StageCount:
+    """The manifests' step of the funnel once variants are known: base tests with one to run."""
+    if count.stage is not Stage.MANIFESTS:
+        return count
+    return replace(count, left=left, summary=f"{count.summary}; {generated}")
 
 
 def _step(count: StageCount) -> FunnelStep:

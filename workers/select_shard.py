@@ -15,7 +15,7 @@ from selector.manifests import ManifestDocument, ManifestSet, load_manifests, pl
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.triage import LlmClient
-from selector.types import BaseTest, Candidate, Mode, Reason, Selection, SelectionState, Stage, StageCount
+from selector.types import BaseTest, Candidate, Reason, Selection, SelectionState, Stage
 from workers.checkout import Checkout
 from workers.collecting import Collected, Collector
 from workers.device_runner import DeviceRunner
@@ -108,10 +108,7 @@ def _plan(
     planned = plan(collected.tests, manifests, device)
     if order.only:
         planned = tuple(test for test in planned if test.test.id in set(order.only))
-    left = sum(test.expectation.mode is not Mode.SKIP for test in planned)
-    summary = f"{left} of {len(planned)} tests generated for {device} are to run; the manifests skip the others"
-    count = StageCount(Stage.MANIFESTS, len(planned), left, "collected tests", summary)
-    return Plan(planned, (*collected.notes, *notes), count if planned else None)
+    return Plan(planned, (*collected.notes, *notes))
 
 
 def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:

@@ -58,6 +58,25 @@ def test_a_test_of_the_rest_of_a_file_names_the_decision_about_the_rest() -> Non
     assert described.planned[0].base == "test/test_a.py::TestA::test_x"
 
 
+def test_the_funnel_has_one_step_for_the_manifests() -> None:
+    """It counts base tests of which a variant runs, and says how many variants there are."""
+    steps = (StageCount(Stage.CHANGE, 1, 1, "files", "one file"), StageCount(Stage.MANIFESTS, 5, 3, "tests", "listed"))
+    selected = Selection(SelectionState.SELECTED, (candidate(),), (), steps)
+    plan = Plan(
+        (
+            PlannedTest(X, Expectation(Mode.XFAIL, "listed", "m.yaml:3")),
+            PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
+        )
+    )
+    report = selection_report(CHANGE, selected, plan, shard_size=10, base_sha="")
+    assert [(step.stage, step.entered, step.left, step.summary) for step in report.funnel] == [
+        (1, 1, 1, "one file"),
+        (4, 5, 1, "listed; 1 of 2 tests generated from them are to run"),
+    ]
+    unplanned = selection_report(CHANGE, selected, Plan(), shard_size=10, base_sha="")
+    assert (unplanned.funnel[1].left, unplanned.funnel[1].summary) == (3, "listed")
+
+
 def test_hostile_lengths_are_cut_instead_of_refused() -> None:
     long = "x" * 100_000
     report = selection_report(
