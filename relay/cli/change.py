@@ -54,10 +54,14 @@ def read_change(repo: Path, base: str | None, head: str | None, diff: str | None
 
 
 def _checkout(repo: Path) -> Path:
-    done = _git(repo, "rev-parse", "--show-toplevel") if repo.is_dir() else None
-    if done is None or done.returncode != 0:
-        raise NoChange(text.not_a_checkout(str(repo.absolute())), text.not_a_checkout_hint())
-    return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    """The root of the checkout that `repo` is in; a bare repository will do, since nothing is read but git objects."""
+    if repo.is_dir():
+        top = _git(repo, "rev-parse", "--show-toplevel")
+        if top.returncode == 0:
+            return Path(os.fsdecode(top.stdout.removesuffix(b"\n")))
+        if _git(repo, "rev-parse", "--is-bare-repository").stdout.strip() == b"true":
+            return repo.absolute()
+    raise NoChange(text.not_a_checkout(str(repo.absolute())), text.not_a_checkout_hint())
 
 
 def _commit(root: Path, revision: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -120,22 +122,16 @@ def cancel(run_id: RunArgument, *, url: UrlOption = None, as_json: JsonOption = 
     _show_change(out, run, text.cancelled(run.id), text.view_command(run.id))
 
 
-class naming_the_run:  # noqa: N801 - reads as a statement: `with naming_the_run(...)`
+@contextmanager
+def naming_the_run(client: ApiClient, run_id: int) -> Iterator[None]:
     """Says which run there is none of, and where, instead of the service's general words."""
+    from relay.client import NotFound
 
-    def __init__(self, client: ApiClient, run_id: int) -> None:
-        self._client = client
-        self._run_id = run_id
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        from relay.client import NotFound
-
-        if isinstance(error, NotFound):
-            message = text.no_such_run(self._run_id, self._client.base_url)
-            raise NotFound(message, text.no_such_run_hint()) from error
+    try:
+        yield
+    except NotFound as error:
+        message = text.no_such_run(run_id, client.base_url)
+        raise NotFound(message, text.no_such_run_hint()) from error
 
 
 def _show_change(out: Output, run: RunSummary, sentence: str, command: str) -> None:

@@ -369,5 +369,17 @@ def demo_not_as_designed(problems: Sequence[str]) -> str:
     return "\n".join(("the demo did not go as designed:", *(f"  {problem}" for problem in problems)))
 
 
+def demo_kept(shown: int, total: int) -> str:
+    return f"Selected, {shown} of {total} shown:"
+
+
+def demo_dropped(shown: int, total: int) -> str:
+    return f"Left out, {shown} of {total} shown:"
+
+
+def demo_must_run() -> str:
+    return " (must run)"
+
+
 def demo_stays(url: str) -> str:
     return f"the page stays up at {url}; Ctrl-C stops it"

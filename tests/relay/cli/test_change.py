@@ -41,6 +41,13 @@ def test_two_commits(repo: Path) -> None:
     assert (change.base, change.head) == tuple(git(repo, "rev-parse", "HEAD~1", "HEAD").split())
 
 
+def test_a_bare_repository_will_do(repo: Path, tmp_path: Path) -> None:
+    """A mirror has no work tree; git objects are all that is read."""
+    bare = tmp_path / "mirror.git"
+    git(repo, "clone", "-q", "--bare", str(repo), str(bare))
+    assert read_change(bare, "HEAD~1", None, None).diff == read_change(repo, "HEAD~1", None, None).diff
+
+
 def test_diff_becomes_a_tree_and_the_checkout_stays(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
