@@ -27,6 +27,15 @@ SECRET_FILES = {
 _SECRET_MINIMUM = 16
 
 
+_MANIFESTS_HERE = Path("test_manifests")
+_MANIFESTS_SHIPPED = Path(__file__).parent / "data" / "test_manifests"
+
+
+def default_manifest_dir() -> Path:
+    """The folder a checkout has; else the manifests shipped in the wheel, so that an installed relay has some."""
+    return _MANIFESTS_SHIPPED if not _MANIFESTS_HERE.is_dir() and _MANIFESTS_SHIPPED.is_dir() else _MANIFESTS_HERE
+
+
 class RelaySettings(BaseSettings):
     """Settings of one relay process. Durations are seconds, sizes bytes."""
 
@@ -44,7 +53,7 @@ class RelaySettings(BaseSettings):
     upstream_repo: str = "pytorch/pytorch"
     upstream_clone_url: str = "https://github.com/pytorch/pytorch.git"
     device: str = "spyre"
-    manifest_dir: Path = Path("test_manifests")
+    manifest_dir: Path = Field(default_factory=default_manifest_dir)
 
     webhook_secret: SecretStr | None = None
     worker_token: SecretStr | None = None

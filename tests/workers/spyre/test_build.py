@@ -163,18 +163,3 @@ def test_the_library_needs_no_python(device_library: Path) -> None:
     )
     assert " U Py" not in nm.stdout
     assert "c10" in nm.stdout
-
-
-def test_the_sources_are_in_the_wheel(tmp_path: Path) -> None:
-    """What is built at run time must be shipped."""
-    from zipfile import ZipFile
-
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    shipped = set(ZipFile(wheel).namelist())
-    assert {f"workers/spyre/native/{file.name}" for file in build._SOURCES.iterdir()} <= shipped
