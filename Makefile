@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 # Extra words for the command behind a target: make demo ARGS=--once, make test ARGS="tests/selector -x"
 ARGS ?=
+# Which benchmarks: a name, or all of them.
+BENCH ?= *
 
 .PHONY: help demo run test e2e check bench lock clean
 
@@ -31,8 +33,10 @@ check: $(VENV)/.dev  ## lint, formatting, types, who may import whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts
-	@for file in tests/benchmarks/bench_*.py; do $(BIN)/python -m "tests.benchmarks.$$(basename "$$file" .py)" $(ARGS) || exit 1; done
+bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts (BENCH=selection for one, with its ARGS)
+	@for file in tests/benchmarks/bench_$(BENCH).py; do \
+	  echo "== $$file"; $(BIN)/python -m "tests.benchmarks.$$(basename "$$file" .py)" $(ARGS) || exit 1; \
+	done
 
 lock: $(VENV)/.dev  ## write the versions installed here to deploy/constraints.txt
 	$(BIN)/python deploy/lock.py > deploy/constraints.txt.new && mv deploy/constraints.txt.new deploy/constraints.txt

@@ -1,6 +1,6 @@
 """Every operator of torch's own database on the device, forward and backward, against the host.
 
-Not part of the test run (minutes): `python -m tests.workers.spyre.sweep --cache DIR`. A check passes when all samples
+Takes minutes: `python -m tests.benchmarks.bench_operators`. A check passes when all samples
 agree in values, dtype, strides and gradients, and all results are on the device. The device draws the host's numbers
 for the same seed, so random operators are compared like all others. Samples that fail on the host are left out.
 """
@@ -29,7 +29,7 @@ HOST_INDICES = {"tensor_split"}  # torch itself wants the indices of these on th
 def main() -> int:
     """Sweep and print one line per operator that did not pass, then the counts. Exit code 1 when one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", type=Path, required=True, help="folder that keeps built device libraries")
+    parser.add_argument("--cache", type=Path, default=Path(".relay/device"), help="keeps built device libraries")
     parser.add_argument("--samples", type=int, default=20, help="most samples of an operator (default 20)")
     parser.add_argument("--only", default="", help="operators whose name contains this text")
     wanted = parser.parse_args()
