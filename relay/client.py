@@ -17,7 +17,18 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.failures import Failure
-from relay.views import ApiError, DecisionPage, RunDetail, RunEvent, RunPage, RunState, RunSummary, TestPage, Verdict
+from relay.views import (
+    ApiError,
+    DecisionPage,
+    Health,
+    RunDetail,
+    RunEvent,
+    RunPage,
+    RunState,
+    RunSummary,
+    TestPage,
+    Verdict,
+)
 
 FINAL_STATES = frozenset({RunState.FINISHED, RunState.CANCELLED, RunState.FAILED})
 
@@ -89,9 +100,9 @@ class ApiClient:
     def __exit__(self, *_: object) -> None:
         self._http.close()
 
-    def health(self) -> Mapping[str, object]:
+    def health(self) -> Health:
         """What the service says about its own parts."""
-        return self._object("GET", "/api/v1/health")
+        return self._get(Health, "/api/v1/health", {})
 
     def version(self) -> Mapping[str, object]:
         """The version the service runs."""

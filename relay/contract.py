@@ -19,6 +19,7 @@ WAKE_TASK = "relay.wake"
 
 MESSAGE_CAP = 8_000
 SHORT_CAP = 500
+MANIFEST_PROBLEM_CAP = 2_000
 
 ShortText = Annotated[str, Field(max_length=SHORT_CAP)]
 TestIdText = Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -122,9 +123,11 @@ class TriageSettings(Message):
 
 
 class SelectOrder(Message):
-    """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests)."""
+    """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests). `manifest_problem`
+    says why the manifests are not those that maintainers see now; the run's notes repeat it."""
 
     manifests: tuple[ManifestText, ...]
+    manifest_problem: str = Field(default="", max_length=MANIFEST_PROBLEM_CAP)
     triage: TriageSettings | None = None
     only: tuple[TestIdText, ...] = ()
     shard_size: int = Field(default=200, ge=1)

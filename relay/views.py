@@ -161,6 +161,16 @@ class RunEvent(View):
     text: str
 
 
+class Health(View):
+    """`GET /api/v1/health`. `manifest_problem` says why the manifests in use are not those in the folder; empty when
+    they are."""
+
+    status: str
+    database: str
+    device: str
+    manifest_problem: str
+
+
 class ApiError(View):
     """Every error body of the API: what happened, and what to do next."""
 

@@ -74,6 +74,8 @@ class SelectRun:
         selection = outcome.selection
         if order.only:
             selection = _as_rerun(selection, {planned.test.base_test: None for planned in made.planned})
+        if order.manifest_problem:
+            selection = replace(selection, notes=(f"Manifests: {order.manifest_problem}", *selection.notes))
         return selection_report(
             outcome.change,
             selection,

@@ -191,7 +191,9 @@ def check_service(settings: RelaySettings, url: str | None) -> Check:
     address = find_url(settings, url)
     try:
         with ApiClient(address, timeout_s=3.0) as client:
-            client.health()
+            problem = client.health().manifest_problem
     except Failure as failure:
         return Check("service", "warn", failure.message, failure.hint)
+    if problem:
+        return Check("service", "warn", text.service_has_old_manifests(address, problem), text.old_manifests_hint())
     return Check("service", "ok", address)

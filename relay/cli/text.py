@@ -329,6 +329,14 @@ def how_long(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def service_has_old_manifests(address: str, problem: str) -> str:
+    return f"{address}: {problem}"
+
+
+def old_manifests_hint() -> str:
+    return "correct the manifest; the service reads the folder again by itself"
+
+
 def demo_preparing(upstream: object) -> str:
     return f"reading the change from {upstream}" if upstream else "making an upstream repository with a change in it"
 

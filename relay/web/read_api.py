@@ -14,7 +14,7 @@ from sqlalchemy import text
 from relay.context import Context
 from relay.runs.listings import list_tests, load_considered
 from relay.runs.queries import list_runs, run_detail
-from relay.views import DecisionPage, RunDetail, RunPage, RunState, TestPage, Verdict
+from relay.views import DecisionPage, Health, RunDetail, RunPage, RunState, TestPage, Verdict
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
@@ -28,11 +28,12 @@ Search = Annotated[str, Query(max_length=200, description="A part of the test's 
 
 
 @router.get("/health")
-def health(context: Context) -> dict[str, str]:
-    """`ok` when the database answers."""
+def health(context: Context) -> Health:
+    """`ok` when the database answers; a bad edit of the manifests does not make the service unhealthy."""
     with context.store.reading() as session:
         session.execute(text("SELECT 1"))
-    return {"status": "ok", "database": "ok", "device": context.settings.device}
+    problem = context.manifests.current().problem
+    return Health(status="ok", database="ok", device=context.settings.device, manifest_problem=problem or "")
 
 
 @router.get("/version")

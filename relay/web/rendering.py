@@ -68,6 +68,7 @@ class Pages:
             version=version("oot-relay"),
             device=settings.device,
             upstream_repo=settings.upstream_repo,
+            manifest_problem=context.manifests.current().problem,
             **values,
         )
         return HTMLResponse(html, status, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"})

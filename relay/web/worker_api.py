@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 
 from relay.context import Context, RelayContext
 from relay.contract import (
+    MANIFEST_PROBLEM_CAP,
     Accepted,
     Change,
     Heartbeat,
@@ -126,6 +127,7 @@ def _select_order(context: RelayContext, run: Run, manifests: LoadedManifests) -
     triage = TriageSettings(model=settings.llm_model, timeout_s=settings.llm_timeout_s)
     return SelectOrder(
         manifests=manifests.texts,
+        manifest_problem=(manifests.problem or "")[:MANIFEST_PROBLEM_CAP],
         triage=triage if settings.llm_configured else None,
         only=tuple(run.only),
         shard_size=settings.shard_size,

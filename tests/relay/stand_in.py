@@ -18,6 +18,7 @@ from relay.contract import Attempt, Expected, FunnelStep, Observation, Tree
 from relay.views import (
     ApiError,
     Conclusion,
+    Health,
     RunDetail,
     RunEvent,
     RunPage,
@@ -98,6 +99,7 @@ class StandIn:
     looks: int = 0
     tokens: list[str] = field(default_factory=list)
     url: str = ""
+    manifest_problem: str = ""
 
 
 def _no_run(run_id: int) -> JSONResponse:
@@ -114,8 +116,8 @@ def make_app(state: StandIn) -> FastAPI:
         )
 
     @app.get("/api/v1/health")
-    def health() -> dict[str, str]:
-        return {"status": "ok"}
+    def health() -> Health:
+        return Health(status="ok", database="ok", device="spyre", manifest_problem=state.manifest_problem)
 
     @app.get("/api/v1/runs")
     def runs(wanted: RunState | None = None, pr: int | None = None, limit: int = 20) -> RunPage:

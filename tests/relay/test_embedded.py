@@ -45,7 +45,7 @@ def _sleeping_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_service_answers_and_is_announced(settings: RelaySettings) -> None:
     """A free port, the real application behind it, its address in the state folder; all gone at the end."""
     with EmbeddedService(settings, workers=0) as service, ApiClient(service.url) as client:
-        assert client.health()["status"] == "ok"
+        assert client.health().status == "ok"
         assert client.runs(state=RunState.RUNNING).runs == ()
         assert announced_url(settings.state_dir) == service.url
         assert service.settings.public_url == service.url
@@ -90,7 +90,7 @@ def test_second_service_on_a_state_folder_is_refused(settings: RelaySettings) ->
     with EmbeddedService(settings, workers=0) as first, ApiClient(first.url) as client:
         with pytest.raises(AlreadyRunning, match=str(os.getpid())), EmbeddedService(settings, workers=0):
             pass
-        assert client.health()["status"] == "ok"
+        assert client.health().status == "ok"
         assert announced_url(settings.state_dir) == first.url
 
 

@@ -82,6 +82,12 @@ def test_an_edited_test_is_planned_with_its_expectation(select: Select) -> None:
     assert len(report.tested_base_sha) == 40
 
 
+def test_a_problem_with_the_manifests_is_a_note_of_the_run(select: Select) -> None:
+    report = select({FILE: SOURCE}, {FILE: EDITED}, manifest_problem="a.yaml:3:1: bad; the last good set stays in use")
+    assert report is not None
+    assert report.notes[0] == "Manifests: a.yaml:3:1: bad; the last good set stays in use"
+
+
 def test_a_change_of_documents_affects_nothing(select: Select) -> None:
     report = select({FILE: SOURCE, "docs/a.md": "1\n"}, {"docs/a.md": "2\n"})
     assert report is not None

@@ -35,6 +35,18 @@ def test_healthy_machine(relay: Relay, service: StandIn) -> None:
     assert "fail" not in {check["status"] for check in ended.json["checks"]}
 
 
+@pytest.mark.usefixtures("_manifests")
+def test_a_service_with_old_manifests_is_a_warning(relay: Relay, service: StandIn) -> None:
+    """It works, but not with what lies in its folder."""
+    service.manifest_problem = "ops.yaml:3:1: no; the last good set stays in use"
+    ended = relay("doctor", "--json")
+    assert ended.code == 0
+    assert isinstance(ended.json, dict)
+    (found,) = [check for check in ended.json["checks"] if check["name"] == "service"]
+    assert found["status"] == "warn"
+    assert "the last good set stays in use" in found["detail"]
+
+
 def test_failing_check_names_the_next_step(relay: Relay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A missing manifest folder: exit code 1, the table on stdout, the step on stderr."""
     monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path / "absent"))

@@ -52,7 +52,7 @@ def test_up_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> Non
         assert service["pid"] == process.pid
         assert announced_url(tmp_path) == service["url"]
         with ApiClient(service["url"]) as client:
-            assert client.health()["status"] == "ok"
+            assert client.health().status == "ok"
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "")
@@ -81,7 +81,7 @@ def test_serve_is_the_web_part_alone(tmp_path: Path) -> None:
     with started(tmp_path, "serve", "--port", "0") as process:
         url = address_in(first_line(process))
         with ApiClient(url) as client:
-            assert client.health()["status"] == "ok"
+            assert client.health().status == "ok"
         assert announced_url(tmp_path) is None
         process.terminate()
         out, err = process.communicate(timeout=60)

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
 from relay.contract import FilteredTest
-from relay.views import ApiError, DecisionPage, RunDetail, RunPage, TestPage, Verdict
+from relay.views import ApiError, DecisionPage, Health, RunDetail, RunPage, TestPage, Verdict
 from tests.relay.stories import Story, base_of, dropped, planned, regressed, report_of
 
 TESTS = [f"test/test_demo_ops.py::TestDemoOpsSPYRE::test_op{number}__float32" for number in range(5)]
@@ -26,8 +26,24 @@ def run_id(context: RelayContext) -> int:
 
 
 def test_health_and_version_say_what_runs_here(client: TestClient) -> None:
-    assert client.get("/api/v1/health").json() == {"status": "ok", "database": "ok", "device": "spyre"}
+    assert client.get("/api/v1/health").json() == {
+        "status": "ok",
+        "database": "ok",
+        "device": "spyre",
+        "manifest_problem": "",
+    }
     assert client.get("/api/v1/version").json()["version"]
+
+
+def test_a_bad_manifest_is_told_by_health_and_on_every_page(client: TestClient, context: RelayContext) -> None:
+    """The service stays healthy, and its readers learn that the folder is not what is used."""
+    (context.settings.manifest_dir / "ops.yaml").write_text("test_suite_config: {files: 7}\n", encoding="utf-8")
+    health = Health.model_validate_json(client.get("/api/v1/health").content)
+    assert health.status == "ok"
+    assert "ops.yaml:1" in health.manifest_problem
+    assert "ops.yaml:1" in client.get("/").text
+    (context.settings.manifest_dir / "ops.yaml").unlink()
+    assert "ops.yaml:1" not in client.get("/").text
 
 
 def test_the_list_the_detail_and_the_pages_are_the_shared_views(client: TestClient, run_id: int) -> None:

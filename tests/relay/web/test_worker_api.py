@@ -106,6 +106,23 @@ def test_a_select_order_carries_the_manifests_and_their_digest_is_kept(context: 
     assert order is not None
     assert [(text.name, text.text) for text in order.manifests] == [("ops.yaml", MANIFEST)]
     assert get_run(context.store, run_id).manifest_digest == context.manifests.current().digest != ""
+    assert order.manifest_problem == ""
+
+
+def test_a_bad_edit_leaves_the_last_good_manifests_in_use_and_the_order_says_so(
+    context: RelayContext, worker: Worker
+) -> None:
+    """The service goes on, and nobody takes the old expectations for the new ones."""
+    path = context.settings.manifest_dir / "ops.yaml"
+    path.write_text(MANIFEST, encoding="utf-8")
+    context.manifests.current()
+    path.write_text("test_suite_config: {files: 7}\n", encoding="utf-8")
+    arrive(context.store)
+    order = worker.lease().select
+    assert order is not None
+    assert [text.text for text in order.manifests] == [MANIFEST]
+    assert "ops.yaml:1" in order.manifest_problem
+    assert "last good set" in order.manifest_problem
 
 
 def test_a_select_order_names_the_model_and_never_its_key(settings: RelaySettings, worker_auth: dict[str, str]) -> None:
