@@ -13,8 +13,8 @@ from pydantic_settings import SettingsError as UnreadableVariable
 from relay.cli import text
 from relay.client import ApiClient, is_loopback
 from relay.failures import Failure
+from relay.machine.state_folder import announced_url
 from relay.settings import SECRET_FILES, RelaySettings
-from relay.state_folder import announced_url
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from relay.client import ApiClient
     from relay.demo.repository import UpstreamChange
     from relay.demo.webhook import SignedWebhook
-    from relay.embedded import EmbeddedService
+    from relay.machine.embedded import EmbeddedService
     from relay.settings import RelaySettings
     from relay.views import RunDetail, RunSummary, TestView
 
@@ -46,7 +46,7 @@ def demo(
     Without --upstream the change is a real one made on the spot: it drops the device from two constants of
     torch.unravel_index, which nothing notices on CPU. Without --once the page stays up until Ctrl-C.
     """
-    from relay.embedded import EmbeddedService
+    from relay.machine.embedded import EmbeddedService
 
     out = Output(as_json)
     state_dir = _state_dir()

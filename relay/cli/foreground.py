@@ -13,8 +13,8 @@ from pathlib import Path
 
 from relay.cli import text
 from relay.cli.connect import NoToken
+from relay.machine.worker_processes import ensure_token_file
 from relay.settings import RelaySettings
-from relay.worker_processes import ensure_token_file
 
 #: Libraries that report every step at INFO.
 _CHATTY = ("httpx", "alembic", "uvicorn.error")

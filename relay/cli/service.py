@@ -28,7 +28,7 @@ def up(
 
     from relay.cli.connect import load_settings
     from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
-    from relay.embedded import EmbeddedService
+    from relay.machine.embedded import EmbeddedService
 
     out = Output(as_json)
     log_to_stderr()
@@ -49,7 +49,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
     from relay.app import create_app
     from relay.cli.connect import load_settings
     from relay.cli.foreground import log_to_stderr, watching_signals
-    from relay.listening import listen, url_of
+    from relay.machine.listening import listen, url_of
 
     log_to_stderr()
     with watching_signals(), listen(host, port) as listener:
@@ -66,7 +66,7 @@ def worker(url: UrlOption = None) -> None:
     from relay.cli.connect import find_url, load_settings
     from relay.cli.foreground import worker_token_file
     from relay.contract import broker_connection
-    from relay.worker_processes import COMMAND, ensure_broker_folder, worker_environment
+    from relay.machine.worker_processes import COMMAND, ensure_broker_folder, worker_environment
 
     settings = load_settings()
     environment = worker_environment(settings, find_url(settings, url), worker_token_file(settings), os.environ)

@@ -74,7 +74,7 @@ def transition(
 
     Raises:
         IllegalTransitionError: the state machine has no step from the present state to `to`.
-        StaleTransitionError: the record is not in the state this session knows any more.
+        StaleTransitionError: the record is not in the state the caller knows any more.
     """
     if to not in _allowed(record):
         raise IllegalTransitionError(f"{_name(record)} cannot go from {record.state} to {to}")

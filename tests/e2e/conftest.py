@@ -16,7 +16,7 @@ import pytest
 from relay.client import FINAL_STATES, ApiClient
 from relay.demo.repository import UpstreamChange
 from relay.demo.webhook import SignedWebhook, pull_request_opened
-from relay.embedded import EmbeddedService
+from relay.machine.embedded import EmbeddedService
 from relay.settings import RelaySettings
 from relay.views import RunDetail, TestView
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relay.cli.connect import DEFAULT_URL, NoToken, find_url, load_settings, open_operator_client
-from relay.state_folder import announce
+from relay.machine.state_folder import announce
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import TOKEN, StandIn
 

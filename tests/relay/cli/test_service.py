@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from relay.client import ApiClient
-from relay.state_folder import announced_url
+from relay.machine.state_folder import announced_url
 from tests.relay.cli.conftest import Relay
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.processes import Backoff, ChildSpec, Supervisor, last_line, minimal_environment
+from relay.machine.processes import Backoff, ChildSpec, Supervisor, last_line, minimal_environment
 
 FAST = Backoff(first_s=0.05, limit_s=0.2, healthy_s=60)
 SLEEP = "import time; time.sleep(600)"
@@ -148,7 +148,7 @@ def test_children_die_with_a_killed_parent(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     program.write_text(
         "import sys, pathlib, time\n"
-        "from relay.processes import ChildSpec, Supervisor\n"
+        "from relay.machine.processes import ChildSpec, Supervisor\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         f"spec = ChildSpec('c', [sys.executable, '-c', {SLEEP!r}], {{}}, folder / 'c.log')\n"
         "with Supervisor([spec], upkeep=lambda: None) as supervisor:\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.state_folder import (
+from relay.machine.state_folder import (
     SERVICE_FILE,
     AlreadyRunning,
     NoStateFolder,
@@ -37,7 +37,7 @@ def test_held_folder_names_its_holder(tmp_path: Path) -> None:
 def test_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     """It is the lock that counts, not the file: SIGKILL leaves the file and frees the folder."""
     code = (
-        "import sys, time, pathlib\nfrom relay.state_folder import hold\n"
+        "import sys, time, pathlib\nfrom relay.machine.state_folder import hold\n"
         "with hold(pathlib.Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(600)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE, text=True)

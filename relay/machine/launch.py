@@ -1,4 +1,4 @@
-"""`python -I -S relay/launch.py --parent PID COMMAND...`: become COMMAND, and die when the parent does.
+"""`python -I -S relay/machine/launch.py --parent PID COMMAND...`: become COMMAND, and die when the parent does.
 
 A child that sets this up between fork and exec would run Python in a forked copy of a threaded process; a small program
 of its own may do so safely. Linux only, elsewhere the command simply runs. Standard library only.

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from relay import launch
+from relay.machine import launch
 
 logger = logging.getLogger(__name__)
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from relay import worker_processes
 from relay.client import ApiClient, Unreachable
-from relay.embedded import EmbeddedService
 from relay.errors import SettingsError
-from relay.listening import NotStarted
+from relay.machine import worker_processes
+from relay.machine.embedded import EmbeddedService
+from relay.machine.listening import NotStarted
+from relay.machine.state_folder import AlreadyRunning, announced_url
 from relay.settings import RelaySettings
-from relay.state_folder import AlreadyRunning, announced_url
 from relay.views import RunState
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")

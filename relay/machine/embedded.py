@@ -1,7 +1,7 @@
 """The whole service on one machine: the web part in a thread, workers as supervised child processes.
 
 Used by `relay up` and by the demo. Owns the order of starting and stopping, the web thread and the listening
-socket. The web application comes from `create_app`, how a worker is started from `relay.worker_processes`.
+socket. The web application comes from `create_app`, how a worker is started from `relay.machine.worker_processes`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fastapi import FastAPI
 
 from relay.app import create_app
 from relay.contract import broker_connection
-from relay.listening import NotStarted, listen, url_of
-from relay.processes import Supervisor
+from relay.machine.listening import NotStarted, listen, url_of
+from relay.machine.processes import Supervisor
+from relay.machine.state_folder import announce, hold
+from relay.machine.worker_processes import ensure_broker_folder, worker_specs
 from relay.settings import RelaySettings, with_secrets
-from relay.state_folder import announce, hold
-from relay.worker_processes import ensure_broker_folder, worker_specs
 
 logger = logging.getLogger(__name__)
 

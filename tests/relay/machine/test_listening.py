@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from relay.listening import NotStarted, listen, url_of
+from relay.machine.listening import NotStarted, listen, url_of
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from relay.contract import BrokerConnection
-from relay.processes import ChildSpec, minimal_environment
+from relay.machine.processes import ChildSpec, minimal_environment
+from relay.machine.state_folder import write_private
 from relay.settings import SECRET_FILES, RelaySettings
-from relay.state_folder import write_private
 
 COMMAND = (sys.executable, "-m", "workers")
 

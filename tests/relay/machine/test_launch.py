@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from relay import launch
+from relay.machine import launch
 
 LAUNCHER = [sys.executable, "-I", "-S", launch.__file__]
 

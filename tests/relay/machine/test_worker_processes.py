@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from relay.contract import broker_connection
+from relay.machine.worker_processes import ensure_broker_folder, ensure_token_file, worker_environment, worker_specs
 from relay.settings import RelaySettings, with_secrets
-from relay.worker_processes import ensure_broker_folder, ensure_token_file, worker_environment, worker_specs
 from tests.conftest import WORKER_TOKEN
 
 
