@@ -56,8 +56,8 @@ _NAMES = {
 _BREAKING = frozenset({Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING})
 
 _NOT_TESTED = {
-    NotTestedReason.NEEDS_BUILD: "Not tested, the change needs a build",
-    NotTestedReason.SKEW: "Not tested, the tree and the installed build differ too much",
+    NotTestedReason.NEEDS_BUILD: "Not tested: the change needs a build.",
+    NotTestedReason.SKEW: "Not tested: the tree and the installed build differ where the change is.",
 }
 
 
@@ -121,7 +121,7 @@ def conclude(tests: Sequence[JudgedTest], not_tested: NotTested | None) -> tuple
     A run with tests that got no answer is never a success: unanswered is not green.
     """
     if not_tested is not None:
-        return Conclusion.NEUTRAL, f"{_NOT_TESTED[not_tested.reason]}: {not_tested.detail}".rstrip(": ")
+        return Conclusion.NEUTRAL, _NOT_TESTED[not_tested.reason]  # readers find the detail beside it
     if not tests:
         return Conclusion.NEUTRAL, "Nothing to test: the change affects no test that runs on this device."
     counts = Counter(test.verdict for test in tests)
