@@ -22,7 +22,19 @@ SHORT_CAP = 500
 MANIFEST_PROBLEM_CAP = 2_000
 
 ShortText = Annotated[str, Field(max_length=SHORT_CAP)]
-TestIdText = Annotated[str, Field(min_length=1, max_length=1_000)]
+_ID_CAP = 1_000
+# PostgreSQL's index entries end near 2,700 bytes, and 1,000 characters can be longer than that in UTF-8.
+_ID_BYTES = 2_000
+TestIdText = Annotated[str, Field(min_length=1, max_length=_ID_CAP)]
+
+
+def can_be_recorded(test_id: str) -> bool:
+    """Whether the record takes a test id. Upstream makes ids of parameters, which can be any text of any length."""
+    try:
+        size = len(test_id.encode())
+    except UnicodeEncodeError:
+        return False
+    return 0 < len(test_id) <= _ID_CAP and size <= _ID_BYTES and "\0" not in test_id
 
 
 def queue_name(device: str) -> str:
@@ -247,6 +259,10 @@ class NotTested(Message):
 
     reason: NotTestedReason
     detail: str = Field(max_length=MESSAGE_CAP)
+
+
+#: The `SelectionReport.state` that says: shown to affect no test. Every other state leaves tests to run, or should.
+NOTHING_AFFECTED = "nothing_affected"
 
 
 class SelectionReport(Message):

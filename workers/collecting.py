@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
+from relay.contract import can_be_recorded
 from selector.types import BaseTest, Candidate, CollectedTest
 from workers.device_runner import DeviceRunner
 from workers.report import capped
@@ -77,8 +78,18 @@ class Collector:
             if self.should_stop():
                 return None
             self.say(f"collecting {file} ({number} of {len(files)})")
-            tests.extend(self._file(file))
+            tests.extend(self._recordable(file, self._file(file)))
         return tests
+
+    def _recordable(self, file: str, tests: tuple[CollectedTest, ...]) -> list[CollectedTest]:
+        """Without tests whose id the relay would refuse, and the whole plan with it."""
+        fit = [test for test in tests if can_be_recorded(test.id)]
+        if len(fit) < len(tests):
+            count = len(tests) - len(fit)
+            self._notes.append(
+                f"{count} tests of {file} have an id that cannot be recorded (its length, or its characters)."
+            )
+        return fit
 
     def _file(self, file: str) -> tuple[CollectedTest, ...]:
         on_head = self.runner.collect(self.head, file)

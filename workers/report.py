@@ -24,6 +24,7 @@ from relay.contract import (
 )
 from selector.change import ChangeSet, FileChange
 from selector.types import BaseTest, Candidate, CollectedTest, Mode, PlannedTest, Reason, Selection, Stage, StageCount
+from workers.untrusted import storable
 
 EVIDENCE_CAP = 2_000
 PATH_CAP = 1_000
@@ -99,8 +100,8 @@ def cut_into_shards(tests: Iterable[tuple[str, str]], size: int) -> tuple[tuple[
 
 
 def capped(text: str, limit: int) -> str:
-    """The text, cut at `limit` characters with a sign that something is missing. NUL is no text for a database."""
-    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """The text, cut at `limit` characters with a sign that something is missing."""
+    text = storable(text)
     return text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -1,18 +1,14 @@
-"""The webhook GitHub would send for a change: its real shape, signed over the exact bytes.
-
-Signature: https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries (HMAC-SHA256, lower-case hex).
-"""
+"""The webhook GitHub would send for a change: its real shape, signed over the exact bytes."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from dataclasses import dataclass
 from importlib.resources import files
 from uuid import uuid4
 
 from relay.demo.repository import UpstreamChange
+from relay.intake.signature import sign
 
 PR_NUMBER = 7
 _PAYLOAD_REPO = "pytorch/pytorch-like"
@@ -35,13 +31,12 @@ def pull_request_opened(change: UpstreamChange, repo: str, secret: str, delivery
     payload["pull_request"]["head"]["sha"] = change.head_sha
     payload["pull_request"]["base"]["sha"] = change.base_sha
     body = json.dumps(payload).encode()
-    signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     return SignedWebhook(
         body,
         {
             "Content-Type": "application/json",
             "X-GitHub-Event": "pull_request",
             "X-GitHub-Delivery": delivery_id or str(uuid4()),
-            "X-Hub-Signature-256": f"sha256={signature}",
+            "X-Hub-Signature-256": sign(secret, body),
         },
     )

@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from relay.contract import NotTested, ShardKind
+from relay.contract import NOTHING_AFFECTED, NotTested, ShardKind
 from relay.runs.states import FINAL_SHARD_STATES, transition
 from relay.runs.verdicts import JudgedTest, conclude
 from relay.store.models import PlannedTest, Run, Shard, ShardState
@@ -66,7 +66,7 @@ def finish(session: Session, run: Run, now: datetime) -> None:
     rows = session.execute(select(PlannedTest.expected, PlannedTest.verdict).where(PlannedTest.run_id == run.id))
     tests = [JudgedTest(expected, verdict) for expected, verdict in rows if verdict is not None]
     not_tested = NotTested.model_validate(run.not_tested) if run.not_tested else None
-    conclusion, headline = conclude(tests, not_tested)
+    conclusion, headline = conclude(tests, not_tested, affected=run.selection_state != NOTHING_AFFECTED)
     transition(
         session, run, RunState.FINISHED, now, headline, conclusion=conclusion, headline=headline, finished_at=now
     )

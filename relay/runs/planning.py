@@ -11,15 +11,12 @@ from datetime import datetime
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from relay.contract import Message, PlannedTestMessage, SelectionReport, ShardKind
+from relay.contract import Message, PlannedTestMessage, SelectionReport, ShardKind, can_be_recorded
 from relay.errors import BadMessageError
 from relay.runs.endings import finish
 from relay.runs.states import transition
 from relay.store.models import PlannedTest, Run, Selection, Shard, ShardState
 from relay.views import RunState
-
-# PostgreSQL's index entries end near 2,700 bytes, and a test id of 1,000 characters can be longer in UTF-8.
-_ID_BYTES = 2_000
 
 
 def record_selection(session: Session, run: Run, report: SelectionReport, now: datetime) -> None:
@@ -58,8 +55,8 @@ def _check(report: SelectionReport) -> None:
             "Put every planned test into exactly one shard, and no empty shard.",
         )
     for name in planned:
-        if "\x00" in name or len(name.encode()) > _ID_BYTES:
-            raise BadMessageError(f"The test id {name[:80]!r} cannot be stored.", f"Keep ids under {_ID_BYTES} bytes.")
+        if not can_be_recorded(name):
+            raise BadMessageError(f"The test id {name[:80]!r} cannot be stored.", "Leave it out, and say so in a note.")
 
 
 def _documents(run: Run, report: SelectionReport) -> Selection:

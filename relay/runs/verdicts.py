@@ -53,6 +53,8 @@ _NAMES = {
     Verdict.UNSUPPORTED: ("unsupported", "unsupported"),
     Verdict.FIXED: ("fixed", "fixed"),
 }
+_NONE_AFFECTED = "Nothing to test: no changed file can affect a test."
+_NONE_TO_RUN = "Nothing tested: of the tests the change may affect, none is one the manifests let run here."
 _BREAKING = frozenset({Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING})
 
 _NOT_TESTED = {
@@ -115,15 +117,18 @@ def _ordered(attempts: Iterable[Attempt], tree: Tree) -> list[Attempt]:
     return sorted((attempt for attempt in attempts if attempt.tree is tree), key=lambda attempt: attempt.number)
 
 
-def conclude(tests: Sequence[JudgedTest], not_tested: NotTested | None) -> tuple[Conclusion, str]:
-    """The conclusion of a run and its headline: one sentence for people, with counts.
+def conclude(
+    tests: Sequence[JudgedTest], not_tested: NotTested | None, *, affected: bool = True
+) -> tuple[Conclusion, str]:
+    """The conclusion of a run and its headline: one sentence for people, with counts. `affected` is False when the
+    selection has shown that the change can affect no test, which is another thing than having none to run here.
 
     A run with tests that got no answer is never a success: unanswered is not green.
     """
     if not_tested is not None:
         return Conclusion.NEUTRAL, _NOT_TESTED[not_tested.reason]  # readers find the detail beside it
     if not tests:
-        return Conclusion.NEUTRAL, "Nothing to test: the change affects no test that runs on this device."
+        return Conclusion.NEUTRAL, _NONE_TO_RUN if affected else _NONE_AFFECTED
     counts = Counter(test.verdict for test in tests)
     tally = f"{counts[Verdict.OK]}/{len(tests)} tests ok{_rest(counts)}."
     if any(test.breaks for test in tests):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from selector.types import BaseTest, Candidate
 from tests.workers.scripted_runner import BASE, HEAD, ScriptedRunner, collected
 from workers.collecting import Collector
@@ -64,6 +66,15 @@ def test_a_rerun_gets_all_variants_of_its_base_tests_and_names_what_is_gone() ->
     found = collector({("head", FILE): Collection((*X, *Y))}).only([X[1].id, f"{FILE}::TestASPYRE::test_gone_spyre"])
     assert found.tests == X
     assert "1 tests of the earlier run are not generated any more" in found.notes[0]
+
+
+@pytest.mark.parametrize("suffix", ["_" + "x" * 1_000, "_\0", "_\ud800", "_" + "\N{GRINNING FACE}" * 600])
+def test_a_test_that_cannot_be_recorded_costs_only_itself(suffix: str) -> None:
+    """Upstream names tests after parameters; one odd name must not end the run."""
+    odd = collected(FILE, "TestA", "test_x", suffix)
+    found = collector({("head", FILE): Collection((*X, *odd))}).kept(kept("test_x"), DESCRIBED)
+    assert found.tests == X
+    assert found.notes == (f"1 tests of {FILE} have an id that cannot be recorded (its length, or its characters).",)
 
 
 def test_a_stop_ends_it() -> None:

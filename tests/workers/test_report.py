@@ -90,6 +90,7 @@ def test_hostile_lengths_are_cut_instead_of_refused() -> None:
 def test_a_cut_text_says_so_and_holds_no_nul() -> None:
     assert capped("abcdef", 4) == "abc\N{HORIZONTAL ELLIPSIS}"
     assert capped("a\0b", 4) == "a\N{REPLACEMENT CHARACTER}b"
+    assert capped("a\udcffb", 4) == "a?b"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import signal
 
 from relay.contract import MESSAGE_CAP
 from workers.runner.events import CHANNEL_LOST
+from workers.untrusted import storable
 
 _MARK = "\n[...]\n"
 
@@ -18,7 +19,7 @@ def capped(text: str, limit: int = MESSAGE_CAP) -> str:
 
     The start and the end survive: the message stands in front, the last frames and last words behind.
     """
-    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
+    text = storable(text)
     if len(text) <= limit:
         return text
     front = limit // 2

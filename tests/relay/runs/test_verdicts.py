@@ -137,9 +137,13 @@ def test_a_failure_outweighs_lost_work() -> None:
     assert conclude(tests, None)[0] is Conclusion.FAILURE
 
 
-def test_nothing_tested_is_neutral() -> None:
-    """An empty plan says nothing for or against the change."""
-    assert conclude([], None)[0] is Conclusion.NEUTRAL
+def test_nothing_tested_is_neutral_and_says_whether_that_is_a_finding() -> None:
+    """An empty plan says nothing for or against the change; a change that can affect no test is told apart from one
+    whose tests do not run here."""
+    none_affected, none_to_run = conclude([], None, affected=False), conclude([], None, affected=True)
+    assert (none_affected[0], none_to_run[0]) == (Conclusion.NEUTRAL, Conclusion.NEUTRAL)
+    assert "no changed file can affect a test" in none_affected[1]
+    assert "none is one the manifests let run here" in none_to_run[1]
 
 
 @pytest.mark.parametrize(
