@@ -71,7 +71,7 @@ def select(
         results.append(admit(triaged.kept, manifests))
         listed = len(results[-1].kept)
         funnel.append(_count(Stage.MANIFESTS, len(triaged.kept), listed, "base tests that the manifests name"))
-    return Outcome(change, _selection(results, funnel, reasons), catalog)
+    return Outcome(change, _selection(results, funnel, reasons, catalog), catalog)
 
 
 def _widened(catalog: Catalog, ownership: Ownership, reasons: tuple[str, ...]) -> StageResult:
@@ -88,10 +88,13 @@ def _nothing(funnel: Sequence[StageCount], note: str) -> Selection:
     return Selection(SelectionState.NOTHING_AFFECTED, (), (), tuple(funnel), (note,))
 
 
-def _selection(results: Sequence[StageResult], funnel: Sequence[StageCount], reasons: tuple[str, ...]) -> Selection:
+def _selection(
+    results: Sequence[StageResult], funnel: Sequence[StageCount], reasons: tuple[str, ...], catalog: Catalog
+) -> Selection:
     state = SelectionState.WIDENED if reasons else SelectionState.SELECTED
     dropped: tuple[Candidate, ...] = tuple(candidate for result in results for candidate in result.dropped)
-    notes = tuple(f"widened: {reason}" for reason in reasons[:_NOTES_CAP])
+    notes = () if catalog.size else ("the tree has no test files, so nothing could be selected",)
+    notes += tuple(f"widened: {reason}" for reason in reasons[:_NOTES_CAP])
     notes += tuple(note for result in results for note in result.notes)
     return Selection(state, results[-1].kept, dropped, tuple(funnel), notes)
 

@@ -1,7 +1,7 @@
 """Running the tests of a shard: which attempts a test gets, on which tree, and when its result is final.
 
-A test that does not pass on head is tried once more alone there; if it still does not pass and had to, it is run on
-base. All attempts of a test leave together, as one result. What an outcome *means* is the relay's business.
+A test that does not end as expected on head is tried once more alone there; if it still does not pass and had to, it is
+run on base. All attempts of a test leave together, as one result. What an outcome *means* is the relay's business.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class _FileRun:
     def run(self) -> bool:
         if not self._attempt(self.orders, Tree.HEAD):
             return False
-        failed = self._not_fine()
+        failed = self._unsettled()
         if not all(self._attempt(group, Tree.HEAD) for group in self._retry_groups(failed)):
             return False
-        compared = [test for test in self._not_fine() if self.orders[test].expected is Expected.MANDATORY_SUCCESS]
+        compared = [test for test in self._unsettled() if self.orders[test].expected is Expected.MANDATORY_SUCCESS]
         if compared:
             self.shard.say(f"comparing {self.file} with base")
             if not self._attempt(compared, Tree.BASE):
@@ -70,15 +70,21 @@ class _FileRun:
             self._publish(test)
         return True
 
-    def _not_fine(self) -> list[str]:
-        return [test for test, attempts in self.attempts.items() if attempts[-1].observation not in FINE]
+    def _unsettled(self) -> list[str]:
+        return [test for test in self.attempts if not self._is_settled(test)]
+
+    def _is_settled(self, test: str) -> bool:
+        """Whether the last attempt is what was expected, so that another one would tell nothing."""
+        last = self.attempts[test][-1].observation
+        expected_failure = self.orders[test].expected is not Expected.MANDATORY_SUCCESS and last is Observation.FAILED
+        return last in FINE or expected_failure
 
     def _retry_groups(self, failed: Sequence[str]) -> Iterable[Sequence[str]]:
-        """A test that was missing does not become visible by being alone: those share a process in any case."""
+        """A test that was missing does not become visible by being alone: those go with the last of the others."""
         missing = [test for test in failed if self.attempts[test][-1].observation is Observation.MISSING]
         seen = [test for test in failed if test not in set(missing)]
-        alone: list[Sequence[str]] = [[test] for test in seen] if len(seen) <= ALONE_LIMIT else [seen]
-        return [*alone, missing] if missing else alone
+        *alone, company = [[test] for test in seen] if 0 < len(seen) <= ALONE_LIMIT else [seen]
+        return [*alone, company + missing] if failed else []
 
     def _attempt(self, tests: Iterable[str], tree: Tree) -> bool:
         """Run tests once on a tree and record it; False when a stop kept some of them from running."""
@@ -108,7 +114,7 @@ class _FileRun:
                 detail=capped(outcome.detail, MESSAGE_CAP),
             )
         )
-        if len(attempts) == 1 and outcome.observation in FINE:
+        if len(attempts) == 1 and self._is_settled(outcome.id):
             self._publish(outcome.id)
 
     def _publish(self, test: str) -> None:

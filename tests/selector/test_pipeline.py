@@ -174,3 +174,11 @@ def test_instructions_in_a_diff_change_no_must_run_test(repository: Repository) 
 def test_the_same_change_gives_the_same_answer(repository: Repository) -> None:
     change = Change(repository, {"torch/nn/linear.py": "def linear(x):\n    return -x\n", "setup.py": "x\n"})
     assert change.select() == change.select()
+
+
+def test_a_tree_without_tests_is_not_a_harmless_change(repository: Repository) -> None:
+    """Nothing can be selected, and that is said; it is no proof that nothing is affected."""
+    gone = {path: None for path in BASE if path.startswith("test/")}
+    outcome = Change(repository, {**gone, "torch/lonely.py": "x = 2\n"}).select()
+    assert outcome.selection.state is SelectionState.WIDENED
+    assert outcome.selection.notes[0] == "the tree has no test files, so nothing could be selected"

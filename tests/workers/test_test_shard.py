@@ -68,9 +68,16 @@ def test_a_second_try_that_passes_needs_no_base() -> None:
 
 
 @pytest.mark.parametrize("expected", [Expected.XFAIL, Expected.XFAIL_STRICT])
-def test_an_expected_failure_is_not_compared(expected: Expected) -> None:
+def test_an_expected_failure_is_settled_at_once(expected: Expected) -> None:
     shard = Shard(scripted(test_x=((F,), ())))
-    assert shard.run(order("test_x", expected)) == {"test_x": [("head", 1, F), ("head", 2, F)]}
+    assert shard.run(order("test_x", expected)) == {"test_x": [("head", 1, F)]}
+    assert shard.base_made == 0
+
+
+@pytest.mark.parametrize("bad", [C, T, M])
+def test_an_expected_failure_does_not_cover_worse_and_is_not_compared(bad: Observation) -> None:
+    shard = Shard(scripted(test_x=((bad,), ())))
+    assert shard.run(order("test_x", Expected.XFAIL)) == {"test_x": [("head", 1, bad), ("head", 2, bad)]}
     assert shard.base_made == 0
 
 
@@ -91,7 +98,10 @@ def test_missing_tests_and_many_failures_share_a_second_try() -> None:
     failing = {f"test_f{number}": ((F,), (P,)) for number in range(ALONE_LIMIT + 1)}
     runner = scripted(**missing, **failing)
     Shard(runner).run(*(order(name) for name in {**missing, **failing}))
-    assert [len(ids) for _, _, ids in runner.runs] == [ALONE_LIMIT + 4, ALONE_LIMIT + 1, 3, ALONE_LIMIT + 4]
+    assert [len(ids) for _, _, ids in runner.runs] == [ALONE_LIMIT + 4] * 3
+    few = scripted(**missing, test_f=((F,), (P,)), test_g=((F,), (P,)))
+    Shard(few).run(*(order(name) for name in [*missing, "test_f", "test_g"]))
+    assert [len(ids) for _, _, ids in few.runs] == [5, 1, 4, 5]
 
 
 def test_passing_results_do_not_wait_for_failing_ones() -> None:
