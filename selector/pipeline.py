@@ -93,7 +93,7 @@ def _selection(
 ) -> Selection:
     state = SelectionState.WIDENED if reasons else SelectionState.SELECTED
     dropped: tuple[Candidate, ...] = tuple(candidate for result in results for candidate in result.dropped)
-    notes = () if catalog.size else ("the tree has no test files, so nothing could be selected",)
+    notes: tuple[str, ...] = () if catalog.size else ("the tree has no test files, so nothing could be selected",)
     notes += tuple(f"widened: {reason}" for reason in reasons[:_NOTES_CAP])
     notes += tuple(note for result in results for note in result.notes)
     return Selection(state, results[-1].kept, dropped, tuple(funnel), notes)
