@@ -1,11 +1,14 @@
 """How a command finds its relay: settings, the service's address, the operator token.
 
-Address: --url or RELAY_URL, else the service that `relay up` announced in the state folder, else loopback port 8000.
+Address: --url or RELAY_URL, else the service that `relay up` announced in the state folder or `relay demo` beside it,
+else loopback port 8000.
 Token: RELAY_OPERATOR_TOKEN, else the file in the state folder. The file's token goes to this machine only, so that a
 wrong --url cannot collect it. Imports pydantic and httpx: for the inside of commands.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError as UnreadableVariable
@@ -13,7 +16,7 @@ from pydantic_settings import SettingsError as UnreadableVariable
 from relay.cli import text
 from relay.client import ApiClient, is_loopback
 from relay.failures import Failure
-from relay.machine.state_folder import announced_url
+from relay.machine.state_folder import announced_url, demo_folder
 from relay.settings import SECRET_FILES, RelaySettings
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -45,7 +48,14 @@ def load_settings() -> RelaySettings:
 
 def find_url(settings: RelaySettings, given: str | None) -> str:
     """The address of the service a command means."""
-    return given or announced_url(settings.state_dir) or DEFAULT_URL
+    return given or announced_url(_serving_folder(settings)) or DEFAULT_URL
+
+
+def _serving_folder(settings: RelaySettings) -> Path:
+    """The state folder of the service that runs here: `relay up`'s own, or else the demo's beside it, so that the
+    commands on the demo's page can be copied as they stand."""
+    folders = (settings.state_dir, demo_folder(settings.state_dir))
+    return next((folder for folder in folders if announced_url(folder)), settings.state_dir)
 
 
 def open_client(given_url: str | None) -> ApiClient:
@@ -69,7 +79,7 @@ def _operator_token(settings: RelaySettings, url: str) -> str:
     if not is_loopback(url):
         return ""
     try:
-        return (settings.state_dir / SECRET_FILES["operator_token"]).read_text(encoding="utf-8").strip()
+        return (_serving_folder(settings) / SECRET_FILES["operator_token"]).read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 

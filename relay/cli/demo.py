@@ -66,8 +66,9 @@ def demo(
 
 def _state_dir() -> Path:
     from relay.cli.connect import load_settings
+    from relay.machine.state_folder import demo_folder
 
-    return load_settings().state_dir / "demo"
+    return demo_folder(load_settings().state_dir)
 
 
 def _change(state_dir: Path, upstream: Path | None, base: str, head: str) -> UpstreamChange:

@@ -62,6 +62,11 @@ def announce(folder: Path, url: str) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
+def demo_folder(state_dir: Path) -> Path:
+    """Where `relay demo` keeps its own state, apart from a real record."""
+    return state_dir / "demo"
+
+
 def announced_url(folder: Path) -> str | None:
     """Where the running service of this folder is. None when none is announced, or its process is gone."""
     try:

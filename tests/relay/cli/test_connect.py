@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relay.cli.connect import DEFAULT_URL, NoToken, find_url, load_settings, open_operator_client
-from relay.machine.state_folder import announce
+from relay.machine.state_folder import announce, demo_folder
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import TOKEN, StandIn
 
@@ -27,6 +27,19 @@ def test_order_of_addresses(state_dir: Path) -> None:
     with announce(state_dir, "http://127.0.0.1:4711"):
         assert find_url(settings, None) == "http://127.0.0.1:4711"
         assert find_url(settings, "http://relay.example") == "http://relay.example"
+
+
+def test_a_demo_is_found_with_its_token_when_nothing_else_runs(state_dir: Path) -> None:
+    """The commands on its page are copied from it, into a shell that knows nothing of the demo."""
+    settings, demo = load_settings(), demo_folder(state_dir)
+    demo.mkdir()
+    (demo / "operator-token").write_text("the-token-of-the-demo\n")
+    with announce(demo, "http://127.0.0.1:4712"):
+        assert find_url(settings, None) == "http://127.0.0.1:4712"
+        with open_operator_client(None) as client:
+            assert client._token == "the-token-of-the-demo"
+        with announce(state_dir, "http://127.0.0.1:4711"):
+            assert find_url(settings, None) == "http://127.0.0.1:4711"
 
 
 def test_token_of_the_state_folder_serves_this_machine(relay: Relay, service: StandIn, state_dir: Path) -> None:
