@@ -169,7 +169,7 @@ def check_broker(settings: RelaySettings) -> Check:
 
 
 def check_manifests(settings: RelaySettings) -> Check:
-    from relay.cli.manifest_folder import read_manifests
+    from relay.cli.manifests.folder import read_manifests
 
     try:
         manifests = read_manifests(settings.manifest_dir)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relay.cli import text
 from relay.cli.change import LocalChange, NoChange
-from relay.cli.manifest_folder import read_manifests
+from relay.cli.manifests.folder import read_manifests
 from relay.cli.output import Output, one_line
 from relay.settings import RelaySettings
 from selector.pipeline import Outcome

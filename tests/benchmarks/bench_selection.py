@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from relay.cli.manifest_folder import read_manifests
+from relay.cli.manifests.folder import read_manifests
 from relay.demo.repository import UpstreamChange, existing_change, prepare_demo_repository
 from selector.catalog import build_catalog
 from selector.pipeline import Outcome, select

@@ -1,7 +1,4 @@
-"""`relay manifest`: work on the YAML manifests without a running service.
-
-`check` prints one line for each finding, in the form that editors and CI jump from.
-"""
+"""`relay manifest check`: one line for each finding, in the form that editors and CI jump from."""
 
 from __future__ import annotations
 
@@ -22,13 +19,6 @@ if TYPE_CHECKING:
 
 _LINE_CAP = 2_000
 
-app = typer.Typer(no_args_is_help=True, help="Check the YAML manifests that say which tests run on the device.")
-
-
-@app.callback()
-def manifest() -> None:
-    """Check the YAML manifests that say which tests run on the device."""
-
 
 class Format(StrEnum):
     """How findings are printed; `github` makes annotations of a workflow run."""
@@ -38,7 +28,6 @@ class Format(StrEnum):
     GITHUB = "github"
 
 
-@app.command()
 def check(
     context: typer.Context,
     paths: Annotated[

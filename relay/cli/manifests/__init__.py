@@ -1,0 +1,18 @@
+"""`relay manifest ...`: work on the YAML manifests without a running service. One module per command.
+
+Light to import: what a command needs, it imports when it runs.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from relay.cli.manifests import check
+
+app = typer.Typer(no_args_is_help=True, help="Check the YAML manifests that say which tests run on the device.")
+app.command("check")(check.check)
+
+
+@app.callback()
+def manifest() -> None:
+    """Check the YAML manifests that say which tests run on the device."""
