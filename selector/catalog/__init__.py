@@ -5,15 +5,13 @@ Source for the file pattern: upstream's `tools/testing/discover_tests.py`, which
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from selector.catalog.assembly import assemble
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
 from selector.catalog.outline import FileOutline, read_outline
 from selector.change.classify import is_test_file
+from selector.collector import collector_paused
 from selector.trees import SourceTree
 
 __all__ = ["Catalog", "CatalogTest", "Helper", "Origin", "TestFile", "build_catalog"]
@@ -28,22 +26,10 @@ def build_catalog(tree: SourceTree) -> Catalog:
     """Index all test files of `tree`. Takes seconds on PyTorch's tree. Files that cannot be read as text are kept as
     one entry without words, like files that do not parse."""
     paths = tree.paths()
-    with _collector_paused():
+    with collector_paused():
         outlines = {path: _outline(tree, path) for path in paths if is_test_file(path)}
     files = {path: assemble(outline, outlines) for path, outline in outlines.items()}
     return Catalog(files, _operators(tree, [path for path in paths if _OPERATOR_FILES.match(path)]))
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Over millions of short-lived syntax nodes the cycle collector takes a third of the time and finds nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _outline(tree: SourceTree, path: str) -> FileOutline:

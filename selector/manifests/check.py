@@ -11,13 +11,17 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from selector.collector import collector_paused
 from selector.manifests.document import Path, Placed
 from selector.manifests.findings import Finding, Severity, did_you_mean, shown
 from selector.manifests.inputs import TensorSpec
 from selector.manifests.oddities import oddities
 from selector.manifests.schema import Manifest
 
-_UNKNOWN_KEY = frozenset({"extra_forbidden", "invalid_key"})
+SCHEMA = "schema"
+UNKNOWN_KEY = "unknown-key"
+
+_UNKNOWN_KEY_ERRORS = frozenset({"extra_forbidden", "invalid_key"})
 _WANTED = {
     "string_type": "text",
     "list_type": "a list",
@@ -37,6 +41,11 @@ _WANTED = {
 
 def check(placed: Placed) -> tuple[Manifest | None, list[Finding]]:
     """The manifest, or None when there is an error among the findings."""
+    with collector_paused():
+        return _check(placed)
+
+
+def _check(placed: Placed) -> tuple[Manifest | None, list[Finding]]:
     try:
         # First as if unknown keys were errors, to hear of all of them with their paths.
         manifest = Manifest.model_validate(placed.data, extra="forbid")
@@ -52,22 +61,23 @@ def check(placed: Placed) -> tuple[Manifest | None, list[Finding]]:
 def _parked(details: ErrorDetails) -> bool:
     """`x-...` at the top is where people park anchors; it is nobody's misspelling."""
     path = details["loc"]
-    return details["type"] in _UNKNOWN_KEY and len(path) == 1 and str(path[0]).startswith("x-")
+    return details["type"] in _UNKNOWN_KEY_ERRORS and len(path) == 1 and str(path[0]).startswith("x-")
 
 
 def _finding(placed: Placed, details: ErrorDetails) -> Finding:
     path = details["loc"]
-    if details["type"] not in _UNKNOWN_KEY:
-        return placed.finding(placed.place(path), _sentence(path, details))
+    if details["type"] not in _UNKNOWN_KEY_ERRORS:
+        return placed.finding(placed.place(path), _sentence(path, details), rule=SCHEMA)
     # A key that is no text (`3: x`) is an index to pydantic and text to us.
     key_path = (*path[:-1], str(path[-1]))
     model = _model_at(path[:-1])
     known = _keys(model)
     message = f"unknown key {shown(path[-1])}{did_you_mean(path[-1], known)}"
     if model is TensorSpec:
-        return placed.finding(placed.key_place(key_path), f"{message}; a tensor takes only {', '.join(known)}")
+        only = f"{message}; a tensor takes only {', '.join(known)}"
+        return placed.finding(placed.key_place(key_path), only, rule=UNKNOWN_KEY)
     ignored = f"{message}, ignored; known here: {', '.join(known)}"
-    return placed.finding(placed.key_place(key_path), ignored, Severity.WARNING)
+    return placed.finding(placed.key_place(key_path), ignored, Severity.WARNING, UNKNOWN_KEY)
 
 
 def _sentence(path: Path, details: ErrorDetails) -> str:

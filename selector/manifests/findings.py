@@ -31,13 +31,16 @@ class Place:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One sentence about one place of one manifest. `line` and `column` count from 1."""
+    """One sentence about one place of one manifest. `line` and `column` count from 1; `rule` is the id of the rule
+    that found it (`selector.manifests.lint.RULES`), empty when no rule did.
+    """
 
     file: str
     line: int
     column: int
     severity: Severity
     message: str
+    rule: str = ""
 
     def __str__(self) -> str:
         mark = "warning: " if self.severity is Severity.WARNING else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from selector.manifests.document import MAX_BYTES, MAX_DEPTH, ManifestDocument, read_document
-from selector.manifests.findings import Place, Severity
+from selector.manifests.findings import Place
 
 
 def problems(text: str) -> list[str]:
@@ -55,10 +55,25 @@ def test_of_several_merged_mappings_the_first_wins() -> None:
     }
 
 
-def test_a_key_that_stands_twice_is_a_warning_and_the_last_one_wins() -> None:
+def test_a_key_that_stands_twice_is_a_warning_that_names_both_lines_and_the_last_one_wins() -> None:
     placed, findings = read_document(ManifestDocument("m.yaml", "a: 1\nb: 2\na: 3\n"))
     assert placed.data == {"a": 3, "b": 2}
-    assert [(finding.line, finding.severity) for finding in findings] == [(3, Severity.WARNING)]
+    assert [str(finding) for finding in findings] == [
+        "m.yaml:3:1: warning: the key 'a' stands in line 1 already, in the same mapping; the last one wins"
+    ]
+    assert placed.place(("a",)) == Place(3, 4)
+
+
+def test_what_a_merge_key_brought_has_the_place_where_it_is_written() -> None:
+    placed, _ = read_document(ManifestDocument("m.yaml", "a: &x {p: 1}\nb: &y {p: 2, r: 4}\nc: {<<: [*x, *y], q: 3}\n"))
+    assert placed.place(("c", "p")) == Place(1, 11)
+    assert placed.key_place(("c", "r")) == Place(2, 14)
+    assert placed.key_place(("c", "q")) == Place(3, 19)
+
+
+@pytest.mark.parametrize(("text", "line"), [("a:\n\t- b\n", 2), ("a:\n  b: 1\n\tc: 2\n", 3)])
+def test_a_tab_is_called_a_tab(text: str, line: int) -> None:
+    assert problems(text) == [f"m.yaml:{line}:1: a tab; YAML is indented with spaces only"]
 
 
 @pytest.mark.parametrize(

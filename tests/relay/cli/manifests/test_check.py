@@ -65,7 +65,7 @@ def test_json_is_a_list_of_findings_and_nothing_else(capsys: pytest.CaptureFixtu
     assert run(["manifest", "check", "a.yaml", *option]) == 1
     (finding,) = json.loads(capsys.readouterr().out)
     message = finding.pop("message")
-    assert finding == {"file": "a.yaml", "line": 4, "column": 27, "severity": "error"}
+    assert finding == {"file": "a.yaml", "line": 4, "column": 27, "severity": "error", "rule": "schema"}
     assert BAD_LINE.endswith(message)
 
 
