@@ -239,7 +239,10 @@ def _matches(listed: str, method: str) -> bool:
 
 
 def _nearest(method: str, methods: Iterable[str]) -> str:
-    return next(iter(difflib.get_close_matches(method, list(methods), n=1, cutoff=0.75)), "")
+    # Compared without the prefix, which would make all short names alike.
+    by_rest = {name.removeprefix("test_"): name for name in methods}
+    near = difflib.get_close_matches(method.removeprefix("test_"), list(by_rest), n=1, cutoff=0.75)
+    return by_rest[near[0]] if near else ""
 
 
 def _some(files: Sequence[str], shown: int = 3) -> str:

@@ -1,0 +1,86 @@
+"""`relay manifest stale`: names that an upstream tree no longer has, and tests that no manifest lists yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from relay.cli.exits import ExitCode
+from relay.cli.manifests import text
+from relay.cli.options import JsonOption
+from relay.cli.output import Output, clean, one_line
+
+if TYPE_CHECKING:
+    from selector.manifests.staleness import StaleFinding
+    from selector.trees import SourceTree
+
+_LINE_CAP = 2_000
+
+
+def stale(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[MANIFEST]...", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
+    ] = None,
+    *,
+    upstream: Annotated[Path, typer.Option(metavar="PATH", help="The upstream tree to compare with.")],
+    rev: Annotated[str | None, typer.Option(metavar="REV", help="A commit of it [default: the files there].")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="REV", help="An earlier commit: list only tests that are new since then.")
+    ] = None,
+    exit_status: Annotated[bool, typer.Option("--exit-status", help="Exit with 5 when a name is stale.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the names in manifests with an upstream tree, and propose an edit for each that is stale.
+
+    Nothing of the tree is executed. The exit code is 0 when it worked, whatever was found.
+
+    \b
+    Examples:
+      relay manifest stale --upstream ~/pytorch
+      relay manifest stale --upstream ~/pytorch --rev v2.14.0 --since v2.13.0
+    """
+    from relay.cli.manifests.sources import named_documents, unusable
+    from selector.manifests import ManifestError
+    from selector.manifests.staleness import Staleness
+    from selector.manifests.staleness import stale as find_stale
+
+    documents = named_documents(paths)
+    try:
+        findings = find_stale(documents, _tree(upstream, rev), _tree(upstream, since) if since else None)
+    except ManifestError as error:
+        raise unusable(error) from error
+    _write(Output(as_json), findings)
+    if exit_status and any(finding.kind is not Staleness.UNLISTED_TESTS for finding in findings):
+        raise typer.Exit(ExitCode.RED)
+
+
+def _tree(upstream: Path, rev: str | None) -> SourceTree:
+    from relay.cli.change import NoChange
+    from selector.trees import DirectoryTree, GitTree, TreeError
+
+    if not upstream.is_dir():
+        raise NoChange(text.no_upstream(str(upstream)), text.no_upstream_hint())
+    if rev is None:
+        return DirectoryTree(upstream)
+    try:
+        return GitTree(upstream, rev)
+    except TreeError as error:
+        raise NoChange(str(error), text.no_upstream_hint()) from error
+
+
+def _write(out: Output, findings: Sequence[StaleFinding]) -> None:
+    import dataclasses
+
+    if out.as_json:
+        out.data([dataclasses.asdict(finding) for finding in findings])
+    for finding in findings:
+        out.say(one_line(str(finding), _LINE_CAP))
+        for number, line in enumerate(clean(finding.edit, _LINE_CAP).splitlines()):
+            out.say(f"    {'' if number else 'edit: '}{line}")
+    counts = Counter(finding.kind for finding in findings)
+    out.note(text.stale_summary({kind.replace("_", " "): count for kind, count in counts.items()}))
