@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from selector.manifests.decision import NOT_IN_MANIFESTS
 from selector.manifests.load import ManifestSet
-from selector.manifests.plan import NOT_IN_MANIFESTS
 from selector.manifests.rules import FileRules
 from selector.types import BaseTest, Candidate, Mode, Reason, Stage, StageResult
 

@@ -31,3 +31,11 @@ def op_in_name(method: str, base: str, device: str) -> str | None:
         return None
     end = rest.find(f"_{device}_")
     return rest[:end] if end > 0 else None
+
+
+def dtypes_in_word(word: str) -> tuple[str, ...]:
+    """The dtypes of a told word. Generators join several with `_` (`float16_float64`); an unknown word stays whole."""
+    for name in _LONGEST_FIRST:
+        if word.startswith(f"{name}_") and (rest := word.removeprefix(f"{name}_")).startswith(_LONGEST_FIRST):
+            return (name, *dtypes_in_word(rest))
+    return (word,)

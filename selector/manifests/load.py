@@ -12,28 +12,31 @@ from selector.manifests.findings import Finding, ManifestError, Severity
 from selector.manifests.oddities import FILES
 from selector.manifests.rules import FileRules, device_rules, file_rules
 from selector.manifests.schema import Manifest
-from selector.manifests.upstream import upstream_file
+from selector.manifests.upstream import file_key, upstream_file
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestSet:
     """Loaded manifests. `digest` is a SHA-256 over names and texts; `findings` are warnings, in order of place.
 
-    `device_files` are blocks about files of the device's own repository: accepted, and of no use upstream.
+    `device_files` are blocks about files of the device's own repository: accepted, and of no use upstream. `own` holds
+    the first block about each of them, by its path as written, made normal.
     """
 
     digest: str
     findings: tuple[Finding, ...]
     upstream: Mapping[str, FileRules] = field(repr=False)
     device_files: tuple[FileRules, ...] = field(repr=False)
+    own: Mapping[str, FileRules] = field(repr=False)
 
     def files(self) -> frozenset[str]:
         """Upstream test files that some manifest lists, relative to the upstream tree."""
         return frozenset(self.upstream)
 
     def rules(self, file: str) -> FileRules | None:
-        """What is said about an upstream file (`test/test_x.py`)."""
-        return self.upstream.get(file)
+        """What is said about an upstream file (`test/test_x.py`), or about another one by its path as in a manifest
+        (`${TORCH_DEVICE_ROOT}/tests/test_x.py`)."""
+        return self.upstream.get(file) or self.own.get(file)
 
 
 def load_manifests(documents: Sequence[ManifestDocument]) -> ManifestSet:
@@ -47,9 +50,9 @@ def load_manifests(documents: Sequence[ManifestDocument]) -> ManifestSet:
         gathering.take(document)
     if any(finding.severity is Severity.ERROR for finding in gathering.findings):
         raise ManifestError(gathering.findings)
-    return ManifestSet(
-        _digest(ordered), tuple(sorted(gathering.findings)), gathering.upstream, tuple(gathering.device_files)
-    )
+    findings = tuple(sorted(gathering.findings))
+    own, files = gathering.own, tuple(gathering.device_files)
+    return ManifestSet(_digest(ordered), findings, gathering.upstream, files, own)
 
 
 class _Gathering:
@@ -59,6 +62,7 @@ class _Gathering:
         self.findings: list[Finding] = []
         self.upstream: dict[str, FileRules] = {}
         self.device_files: list[FileRules] = []
+        self.own: dict[str, FileRules] = {}
         self._names: set[str] = set()
 
     def take(self, document: ManifestDocument) -> None:
@@ -75,12 +79,13 @@ class _Gathering:
             self._take_blocks(placed, manifest)
 
     def _take_blocks(self, placed: Placed, manifest: Manifest) -> None:
-        device = device_rules(manifest.test_suite_config.global_)
+        device = device_rules(placed, manifest.test_suite_config.global_)
         for index, block in enumerate(manifest.test_suite_config.files):
             rules = file_rules(placed, index, block, device)
             file = upstream_file(block.path)
             if file is None:
                 self.device_files.append(rules)
+                self.own.setdefault(file_key(block.path), rules)
             elif (first := self.upstream.setdefault(file, rules)) is not rules:
                 message = f"{file} is listed at {first.provenance} already, which counts; this block is ignored"
                 place = placed.place((*FILES, index, "path"))

@@ -12,6 +12,14 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from selector.manifests.dtypes import DtypeName
+from selector.manifests.extensions import (
+    Expiry,
+    IssueRef,
+    PlatformNames,
+    Remark,
+    SchemaVersion,
+    TimeoutSeconds,
+)
 from selector.manifests.inputs import SampleInputs, Section, SeveralInputs
 from selector.types import Mode
 
@@ -30,6 +38,11 @@ def _as_named(value: object) -> object:
 def method_part(name: str) -> str:
     """The method of `Class::method` or `method`; the class part is not used for matching (`oot-manifests.md` 2.2)."""
     return name.rpartition("::")[2]
+
+
+def class_part(name: str) -> str:
+    """The class of `Class::method`, empty without one; only the strict profile looks at it."""
+    return name.rpartition("::")[0]
 
 
 def is_pattern(method: str) -> bool:
@@ -143,7 +156,7 @@ class Edits(Section):
 
 
 class Entry(Section):
-    """Tests with one expectation."""
+    """Tests with one expectation. The keys after `edits` are ours; the framework ignores them (`extensions.py`)."""
 
     names: Annotated[tuple[TestName, ...], BeforeValidator(_as_list)]
     mode: Mode = Mode.MANDATORY_SUCCESS
@@ -151,6 +164,13 @@ class Entry(Section):
     labels: Texts = ()
     no_grad: bool = False
     edits: Edits = Edits()
+    reason: Remark | None = None
+    issue: IssueRef | None = None
+    owner: Remark | None = None
+    expires: Expiry | None = None
+    platforms: PlatformNames = ()
+    isolate: bool = False
+    timeout_s: TimeoutSeconds | None = None
 
 
 class FileBlock(Section):
@@ -214,3 +234,4 @@ class Manifest(Section):
     """The root. Other top-level keys are ignored without a warning when they start with `x-`."""
 
     test_suite_config: SuiteConfig
+    schema_version: SchemaVersion = 1

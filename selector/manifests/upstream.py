@@ -20,6 +20,12 @@ def upstream_file(path: str) -> str | None:
     return None if relative in {".", ".."} or relative.startswith("../") else relative
 
 
+def file_key(path: str) -> str:
+    """The name that test files go by here: relative to the upstream tree where they are in it, else the path as written
+    in the manifest, made normal."""
+    return upstream_file(path) or posixpath.normpath(path)
+
+
 def path_problem(path: str) -> str:
     """Why a path will find no file although the manifest loads; empty when it looks right."""
     if not path.startswith((f"{UPSTREAM_ROOT}/", f"{DEVICE_ROOT}/", "/")):

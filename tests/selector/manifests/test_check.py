@@ -40,7 +40,8 @@ def test_all_findings_of_a_manifest_come_together_in_order(refuse: Refuse) -> No
         "m.yaml:2:11: `labels` must be a list, not 'unit'",
         "m.yaml:6:11: the key `names` is missing",
         "m.yaml:6:11: warning: unknown key 'name' (did you mean `names`?), ignored; "
-        "known here: names, mode, tags, labels, no_grad, edits",
+        "known here: names, mode, tags, labels, no_grad, edits, reason, issue, owner, expires, platforms, isolate, "
+        "timeout_s",
         "m.yaml:7:19: item 1 of `names` must be text, not 7; quote it",
         "m.yaml:7:22: item 2 of `names`: 'A::B::c': a name is `method` or `Class::method`, "
         "without a file and with no empty part",
@@ -144,7 +145,8 @@ def test_the_lax_types_of_the_original_are_accepted(load: Callable[[str], Manife
     rules = manifests.rules("test/test_a.py")
     assert rules is not None
     assert rules.device.xfail_dtypes == {"float16"}
-    assert rules.device.ops == {"add": frozenset(), "mul": frozenset({"float16"})}
+    assert rules.device.ops is not None
+    assert {name: op.dtypes for name, op in rules.device.ops.items()} == {"add": frozenset(), "mul": {"float16"}}
 
 
 def sample(argument: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from selector.manifests import ManifestSet
+from selector.manifests.rules import OpRules
 
 TESTS = """
 - names: [T::test_flip.*]
@@ -45,5 +46,5 @@ def test_an_operator_named_twice_keeps_its_last_mention(load_entries: Callable[.
     rules = load_entries("[]", supported).rules("test/test_things.py")
     assert rules is not None
     assert rules.device.xfail_ops == frozenset()
-    assert rules.device.ops == {"add": frozenset()}
+    assert rules.device.ops == {"add": OpRules("m.yaml:9", frozenset(), None)}
     assert rules.device.ceiling is None
