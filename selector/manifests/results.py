@@ -98,6 +98,8 @@ class Naming:
 
     def _base(self, file: str, method: str) -> tuple[str, bool]:
         names = self.source_names(file)
+        # pytest's own parameters stand in brackets, which no name in a source has.
+        method = method.partition("[")[0]
         if method in names:
             return method, True
         if found := max((name for name in names if method.startswith(f"{name}_")), key=len, default=""):
