@@ -5,7 +5,11 @@ The sentences about a manifest's content are the selector's (`selector.manifests
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selector.manifests.rules import Tolerance
 
 
 def no_manifest(path: str) -> str:
@@ -76,3 +80,87 @@ def _s(noun: str, count: int) -> str:
     if count == 1:
         return noun
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def bad_ids(path: str, problem: str) -> str:
+    return f"the collected tests can not be read from {path}: {problem}"
+
+
+def ids_hint() -> str:
+    return '--ids takes a JSON list of node ids, or {"universe": [{"id", "file", "class", "base", "method", ...}]}'
+
+
+def did_you_mean_one_of(near: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def changed(effect: str, count: int) -> str:
+    """`12 tests removed from the run`."""
+    happened = {
+        "removed": "removed from the run",
+        "added": "added to the run",
+        "mode": "with another mode",
+        "tolerance": "with another tolerance",
+        "tags": "with other tags",
+    }
+    return f"{count} {_s('test', count)} {happened[effect]}"
+
+
+def and_more(count: int) -> str:
+    return f"and {count} more"
+
+
+def difference_summary(counts: Mapping[str, int], unchanged: int) -> str:
+    """`2 removed, 1 mode, 30 unchanged`, or that nothing is different."""
+    found = [f"{count} {effect}" for effect, count in counts.items() if count]
+    same = f"{unchanged} {_s('test', unchanged)}"
+    return f"{', '.join(found)}, {unchanged} unchanged" if found else f"no difference for {same}"
+
+
+def candidates(profile: str) -> str:
+    return f"candidates, {profile}, in order of precedence:"
+
+
+def checks(profile: str) -> str:
+    return f"checks, {profile}, the first hit decides:"
+
+
+def to_know() -> str:
+    return "good to know:"
+
+
+def what_was_meant() -> str:
+    return "what was meant:"
+
+
+def any_dtype() -> str:
+    return "any dtype"
+
+
+def chosen() -> str:
+    return "chosen"
+
+
+def left_out(why: str) -> str:
+    return f"left out: {why}"
+
+
+def hit(is_hit: bool) -> str:
+    return "hit" if is_hit else "no"
+
+
+def same_as(profile: str) -> str:
+    return f"the same as in {profile}"
+
+
+def tolerance(found: Tolerance | None) -> str:
+    """`atol 0.001, rtol 0.01`; empty for none."""
+    if found is None:
+        return ""
+    given = (("atol", found.atol), ("rtol", found.rtol))
+    return ", ".join(f"{name} {value:g}" for name, value in given if value is not None)
+
+
+def guessed_test(base: str, op: str, dtype: str) -> str:
+    known = f"base name {base}, operator {op or 'none'}, dtype {dtype or 'none'}"
+    return f"read out of the id: {known}; give --ids with the collected tests to be certain"
