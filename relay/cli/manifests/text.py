@@ -164,3 +164,11 @@ def tolerance(found: Tolerance | None) -> str:
 def guessed_test(base: str, op: str, dtype: str) -> str:
     known = f"base name {base}, operator {op or 'none'}, dtype {dtype or 'none'}"
     return f"read out of the id: {known}; give --ids with the collected tests to be certain"
+
+
+def exported(manifests: int, tests: int, digest: str) -> str:
+    sources = f"{manifests} {_s('manifest', manifests)} and {tests} {_s('test', tests)}"
+    return (
+        f"Made by `relay manifest export` from {sources}, table {digest[:12]}.\n"
+        "Every call replaces the whole configuration, so let this be the only one."
+    )
