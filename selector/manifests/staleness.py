@@ -195,7 +195,8 @@ def _dead(block: _Block, names: UpstreamNames, name: str, place: Place) -> Stale
     message, edit = f"{block.file} has no `{method}`", "delete this name"
     if is_pattern(method):
         message = f"`{method}` matches no test of {block.file}"
-    elif near := _nearest(method, names.methods(block.file)):
+    # A name that is listed as well is another test, not the new name of this one.
+    elif near := _nearest(method, (name for name in names.methods(block.file) if not block.lists(name))):
         classes = names.classes(block.file, near)
         owner = cls if cls in classes else min(classes)
         message += f"; `{near}` is the nearest name"

@@ -18,11 +18,9 @@ from selector.types import BaseTest
 #: Test classes that live outside the test files, from which test files inherit methods.
 _SHARED = re.compile(r"torch/testing/_internal/.*\.py$")
 _TEST_FUNCTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(test_\w+)", re.MULTILINE)
-#: Decorators of upstream that make several tests of one method (`torch/testing/_internal/common_device_type.py` and
-#: `common_utils.py`).
-_GENERATING = frozenset(
-    {"ops", "modules", "optims", "parametrize", "dtypes", "dtypesIfCUDA", "reparametrize", "subtest"}
-)
+#: Decorators of upstream that add words of their own to a method's name (`common_device_type.py` and `common_utils.py`
+#: in `torch/testing/_internal`); others add the device and the dtype only, which are known by themselves.
+_GENERATING = frozenset({"ops", "modules", "optims", "parametrize", "reparametrize"})
 _DEVICES = frozenset({"cpu", "cuda", "privateuse1", "meta", "mps", "xpu", "xla", "hpu", "spyre"})
 _GENERATED_CLASS = re.compile(r"[A-Z0-9]+")
 _GLOB_CHARACTERS = frozenset("*?[")

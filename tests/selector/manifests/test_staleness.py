@@ -17,7 +17,8 @@ from torch.testing._internal.common_device_type import dtypes, instantiate_devic
 class TestThings(TestCase):
     @ops([])
     def test_add(self, device, dtype, op): ...
-    def test_plain(self, device): ...
+    @dtypes(float)
+    def test_plain(self, device, dtype): ...
 
 class TestNewHome(TestCase):
     def test_moved(self, device): ...
@@ -133,9 +134,15 @@ def test_a_stale_name_says_what_became_of_it(name: str, kind: Staleness, message
 
 
 def test_a_suffix_that_no_generator_makes_is_no_variant() -> None:
-    """`test_plain_again` was a test of its own: `test_plain` has neither a device, a dtype nor operators there."""
+    """`test_plain_again` was a test of its own: `test_plain` is made for devices and dtypes only."""
     (found,) = about_names("TestThings::test_plain_again")
     assert found.kind is Staleness.DEAD_NAME
+
+
+def test_a_test_that_is_listed_as_well_is_no_new_name() -> None:
+    """`test_plain` has its own line, so `test_plane` was not renamed to it."""
+    (found,) = about_names("TestThings::test_plane", "TestThings::test_plain")
+    assert found.edit == "delete this name"
 
 
 def test_a_variant_of_a_listed_base_is_to_be_deleted() -> None:
