@@ -16,12 +16,16 @@ from selector.manifests.document import Path, Placed
 from selector.manifests.findings import Finding, Severity, did_you_mean, shown
 from selector.manifests.inputs import TensorSpec
 from selector.manifests.oddities import oddities
-from selector.manifests.schema import Manifest
+from selector.manifests.schema import Edits, Entry, GlobalConfig, Manifest, ModuleInclude, OpInclude
 
 SCHEMA = "schema"
 UNKNOWN_KEY = "unknown-key"
 
 _UNKNOWN_KEY_ERRORS = frozenset({"extra_forbidden", "invalid_key"})
+#: Described in RFC 1287 and read by no code (`oot-manifests.md` 1.5, 1.12).
+_PROSE_ONLY = frozenset(
+    {(Entry, "selectors"), (Edits, "inputs"), (GlobalConfig, "devices"), (Entry, "replace"), (Edits, "replace")}
+)
 _WANTED = {
     "string_type": "text",
     "list_type": "a list",
@@ -76,8 +80,18 @@ def _finding(placed: Placed, details: ErrorDetails) -> Finding:
     if model is TensorSpec:
         only = f"{message}; a tensor takes only {', '.join(known)}"
         return placed.finding(placed.key_place(key_path), only, rule=UNKNOWN_KEY)
-    ignored = f"{message}, ignored; known here: {', '.join(known)}"
-    return placed.finding(placed.key_place(key_path), ignored, Severity.WARNING, UNKNOWN_KEY)
+    rule, reason = _ignored(model, str(path[-1]))
+    ignored = f"{message}, ignored{reason or '; known here: ' + ', '.join(known)}"
+    return placed.finding(placed.key_place(key_path), ignored, Severity.WARNING, rule)
+
+
+def _ignored(model: type[BaseModel] | None, key: str) -> tuple[str, str]:
+    """The rule that a key breaks which no code reads, and what it says beyond that."""
+    if key == "kwargs" and model in {OpInclude, ModuleInclude}:
+        return "misplaced-kwargs", ": it belongs inside `sample_inputs_func`; the sample runs without these arguments"
+    if (model, key) in _PROSE_ONLY:
+        return "inert-key", ": it stands in the framework's RFC only"
+    return ("unknown-section" if model is Edits else UNKNOWN_KEY), ""
 
 
 def _sentence(path: Path, details: ErrorDetails) -> str:

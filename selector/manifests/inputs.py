@@ -132,7 +132,7 @@ def _is_literal(node: ast.expr) -> bool:
     return False
 
 
-_KINDS = ("tensor", "tensor_list", "cache", "module_path", "config_path", "model_id", "value", "py")
+KINDS = ("tensor", "tensor_list", "cache", "module_path", "config_path", "model_id", "value", "py")
 
 
 class Argument(Section):
@@ -154,8 +154,8 @@ class Argument(Section):
     @model_validator(mode="before")
     @classmethod
     def _has_a_kind(cls, data: object) -> object:
-        if isinstance(data, dict) and not any(kind in data for kind in _KINDS):
-            raise ValueError(f"an argument needs one of the keys {', '.join(f'`{kind}`' for kind in _KINDS)}")
+        if isinstance(data, dict) and not any(kind in data for kind in KINDS):
+            raise ValueError(f"an argument needs one of the keys {', '.join(f'`{kind}`' for kind in KINDS)}")
         return data
 
 

@@ -15,7 +15,7 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests import Finding, ManifestDocument
+    from selector.manifests import Finding
 
 _LINE_CAP = 2_000
 
@@ -29,12 +29,16 @@ class Format(StrEnum):
 
 
 def check(
-    context: typer.Context,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="PATH", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
     ] = None,
     *,
+    upstream: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="An upstream tree, for the rules that need its sources.")
+    ] = None,
+    rev: Annotated[str | None, typer.Option(metavar="REV", help="A commit of it [default: the files there].")] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="List the rules instead: why, and how to fix.")] = False,
     layout: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
     as_json: JsonOption = False,
 ) -> None:
@@ -44,9 +48,18 @@ def check(
     Examples:
       relay manifest check
       relay manifest check test_manifests/demo --format github
+      relay manifest check --upstream ~/pytorch --rev v2.13.0
+      relay manifest check --rules
     """
-    documents = _documents(context, paths or [_default_folder()])
-    findings = _findings(documents)
+    if rules:
+        _write_rules(Output(as_json or layout is Format.JSON))
+        return
+    from relay.cli.manifests.sources import named_documents
+    from relay.cli.manifests.upstream import upstream_tree
+    from selector.manifests.lint import lint
+
+    documents = named_documents(paths)
+    findings = lint(documents, None if upstream is None else upstream_tree(upstream, rev))
     errors = sum(finding.severity == "error" for finding in findings)
     _WRITERS[Format.JSON if as_json else layout](findings)
     counts = f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"
@@ -55,43 +68,21 @@ def check(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _default_folder() -> Path:
-    from relay.cli.connect import load_settings
+def _write_rules(out: Output) -> None:
+    import dataclasses
 
-    folder = load_settings().manifest_dir
-    # Shorter, and what editors and GitHub want to see, when the folder is below the working directory.
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    from selector.manifests.lint import RULES
 
-
-def _documents(context: typer.Context, paths: Sequence[Path]) -> list[ManifestDocument]:
-    from relay.manifests import ManifestFolderError, manifest_files, read_manifest
-
-    files: dict[Path, None] = {}
-    for path in paths:
-        if not path.exists():
-            raise typer.BadParameter(f"there is no file or folder {path}.", context, param_hint="PATH")
-        found = manifest_files(path) if path.is_dir() else [path]
-        if not found:
-            raise typer.BadParameter(f"the folder {path} holds no *.yaml file.", context, param_hint="PATH")
-        files.update(dict.fromkeys(found))
-    try:
-        return [read_manifest(file, file.as_posix()) for file in files]
-    except ManifestFolderError as error:
-        raise typer.BadParameter(f"{error}.", context, param_hint="PATH") from error
-
-
-def _findings(documents: Sequence[ManifestDocument]) -> tuple[Finding, ...]:
-    from selector.manifests import ManifestError, load_manifests
-
-    try:
-        return load_manifests(documents).findings
-    except ManifestError as error:
-        return error.findings
+    if out.as_json:
+        out.data([dataclasses.asdict(rule) for rule in RULES.values()])
+    for rule in RULES.values():
+        traits = [rule.severity, *["--fix"] * rule.fixable, *["--upstream"] * rule.needs_upstream]
+        out.say(f"{rule.id} ({', '.join(traits)})\n    {rule.why}\n    fix: {rule.how}")
 
 
 def _write_text(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        sys.stdout.write(f"{one_line(str(finding), _LINE_CAP)}\n")
+        sys.stdout.write(f"{one_line(str(finding), _LINE_CAP)} [{finding.rule}]\n")
 
 
 def _write_json(findings: Sequence[Finding]) -> None:
@@ -102,13 +93,13 @@ def _write_json(findings: Sequence[Finding]) -> None:
 
 def _write_github(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        where = f"file={_escaped(finding.file, ':,')},line={finding.line},col={finding.column}"
+        where = f"file={_escaped(finding.file, ':,')},line={finding.line},col={finding.column},title={finding.rule}"
         sys.stdout.write(f"::{finding.severity} {where}::{_escaped(one_line(finding.message, _LINE_CAP))}\n")
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escaped(untrusted: str, more: str = "") -> str:
     """For a workflow command: https://github.com/actions/toolkit, `packages/core/src/command.ts`."""
-    return "".join(f"%{ord(char):02X}" if char in "%\r\n" + more else char for char in text)
+    return "".join(f"%{ord(char):02X}" if char in "%\r\n" + more else char for char in untrusted)
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,7 +16,6 @@ from relay.cli.output import Output, clean, one_line
 
 if TYPE_CHECKING:
     from selector.manifests.staleness import StaleFinding
-    from selector.trees import SourceTree
 
 _LINE_CAP = 2_000
 
@@ -45,32 +44,21 @@ def stale(
       relay manifest stale --upstream ~/pytorch --rev v2.14.0 --since v2.13.0
     """
     from relay.cli.manifests.sources import named_documents, unusable
+    from relay.cli.manifests.upstream import upstream_tree
     from selector.manifests import ManifestError
     from selector.manifests.staleness import Staleness
     from selector.manifests.staleness import stale as find_stale
 
     documents = named_documents(paths)
     try:
-        findings = find_stale(documents, _tree(upstream, rev), _tree(upstream, since) if since else None)
+        findings = find_stale(
+            documents, upstream_tree(upstream, rev), upstream_tree(upstream, since) if since else None
+        )
     except ManifestError as error:
         raise unusable(error) from error
     _write(Output(as_json), findings)
     if exit_status and any(finding.kind is not Staleness.UNLISTED_TESTS for finding in findings):
         raise typer.Exit(ExitCode.RED)
-
-
-def _tree(upstream: Path, rev: str | None) -> SourceTree:
-    from relay.cli.change import NoChange
-    from selector.trees import DirectoryTree, GitTree, TreeError
-
-    if not upstream.is_dir():
-        raise NoChange(text.no_upstream(str(upstream)), text.no_upstream_hint())
-    if rev is None:
-        return DirectoryTree(upstream)
-    try:
-        return GitTree(upstream, rev)
-    except TreeError as error:
-        raise NoChange(str(error), text.no_upstream_hint()) from error
 
 
 def _write(out: Output, findings: Sequence[StaleFinding]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from relay.cli import run
 GOOD = "test_suite_config:\n  files:\n    - path: ${TORCH_ROOT}/test/%s\n      unlisted_test_mode: skip\n"
 ODD = GOOD + "      owner: me\n"
 BAD = (GOOD % "test_a.py").replace("skip", "maybe")
-BAD_LINE = "4:27: `unlisted_test_mode` must be 'mandatory_success', 'xfail', 'xfail_strict' or 'skip', not 'maybe'"
+BAD_LINE = (
+    "4:27: `unlisted_test_mode` must be 'mandatory_success', 'xfail', 'xfail_strict' or 'skip', not 'maybe' [schema]"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +57,8 @@ def test_files_named_twice_count_once_and_clashes_between_paths_are_found(capsys
     out, err = capsys.readouterr()
     assert (
         out
-        == "m/a.yaml:3:13: warning: test/test_a.py is listed at b.yaml:3 already, which counts; this block is ignored\n"
+        == "m/a.yaml:3:13: warning: the file is listed in b.yaml, line 3 already, which counts; this block is ignored "
+        "[duplicate-path]\n"
     )
     assert err == "2 manifests: 0 errors, 1 warning\n"
 
@@ -66,14 +70,14 @@ def test_json_is_a_list_of_findings_and_nothing_else(capsys: pytest.CaptureFixtu
     (finding,) = json.loads(capsys.readouterr().out)
     message = finding.pop("message")
     assert finding == {"file": "a.yaml", "line": 4, "column": 27, "severity": "error", "rule": "schema"}
-    assert BAD_LINE.endswith(message)
+    assert BAD_LINE.endswith(f"{message} [schema]")
 
 
 def test_github_annotations_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     write("a,b:100%.yaml", BAD.replace("maybe", "50%"))
     assert run(["manifest", "check", "a,b:100%.yaml", "--format", "github"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("::error file=a%2Cb%3A100%25.yaml,line=4,col=27::`unlisted_test_mode` must be ")
+    assert out.startswith("::error file=a%2Cb%3A100%25.yaml,line=4,col=27,title=schema::`unlisted_test_mode` must be ")
     assert out.endswith("not '50%25'\n")
 
 
@@ -88,17 +92,94 @@ def test_a_name_can_not_write_to_the_terminal(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize(
     ("argument", "message"),
-    [("nowhere", "there is no file or folder nowhere"), ("empty", "the folder empty holds no *.yaml file")],
+    [("nowhere", "there is no file or folder nowhere"), ("empty", "empty holds no *.yaml file")],
 )
-def test_a_path_with_no_manifest_is_a_usage_error_with_a_hint(
+def test_a_path_with_no_manifest_is_one_line_and_a_hint(
     capsys: pytest.CaptureFixture[str], argument: str, message: str
 ) -> None:
     Path("empty").mkdir()
-    assert run(["manifest", "check", argument]) == 2
+    assert run(["manifest", "check", argument]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert message in err
-    assert "hint: `relay manifest check --help` shows how it is used" in err
+    assert err.startswith(f"error: {message}\n")
+    assert "Traceback" not in err
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"#" * 20_000_000, "1:1: larger than 2 MiB; split it into several manifests [unsafe-yaml]"),
+        (
+            BOMB.encode(),
+            "the aliases of this file expand to more than 200000 values; write fewer of them [unsafe-yaml]",
+        ),
+        (b"a:\n\t- b\n", "2:1: a tab; YAML is indented with spaces only [yaml-syntax]"),
+        (b"a: \xff\n", "1:4: not UTF-8 text; save the file as UTF-8 [unsafe-yaml]"),
+        (GOOD.replace("TORCH_ROOT", "PYTORCH_ROOT").encode(), "'${PYTORCH_ROOT}' is no token; a path knows"),
+        (b"test_suite_config: {files: []}\n", "`files` is empty, so this manifest says nothing [no-files]"),
+    ],
+    ids=["huge", "bomb", "tab", "bytes", "token", "no files"],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_1(
+    capsys: pytest.CaptureFixture[str], content: bytes, expected: str
+) -> None:
+    Path("a.yaml").write_bytes(content)
+    assert run(["manifest", "check", "a.yaml"]) == 1
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert expected in out
+    assert err == "1 manifest: 1 error, 0 warnings\n"
+
+
+def test_a_doubled_key_names_both_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.yaml", GOOD % "test_a.py" + "      unlisted_test_mode: xfail\n")
+    assert run(["manifest", "check", "a.yaml"]) == 0
+    line = "a.yaml:5:7: warning: the key 'unlisted_test_mode' stands in line 4 already, in the same mapping; "
+    assert capsys.readouterr().out == f"{line}the last one wins [duplicate-key]\n"
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m").mkdir()
+    Path("m/b.yaml").mkdir()
+    assert run(["manifest", "check", "m/b.yaml"]) == 1
+    assert capsys.readouterr().err.startswith("error: m/b.yaml holds no *.yaml file\n")
+
+
+def test_the_rules_are_listed_with_why_and_how(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["manifest", "check", "--rules"]) == 0
+    out = capsys.readouterr().out
+    assert "misplaced-kwargs (warning)\n    `kwargs` beside `sample_inputs_func` is ignored" in out
+    assert "    fix: Move `kwargs` inside `sample_inputs_func`.\n" in out
+    assert "dead-name (warning, --upstream)\n" in out
+
+
+def test_the_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["manifest", "check", "--rules", "--json"]) == 0
+    rules = json.loads(capsys.readouterr().out)
+    assert {rule["id"] for rule in rules} >= {"dead-name", "schema", "copied-global"}
+    assert all(rule["why"] and rule["how"] and rule["severity"] in {"error", "warning"} for rule in rules)
+
+
+def test_upstream_sources_tell_names_that_are_dead(capsys: pytest.CaptureFixture[str]) -> None:
+    write("up/test/test_a.py", "class TestA(TestCase):\n    def test_one(self): ...\n")
+    write("a.yaml", GOOD % "test_a.py" + "      tests: [{names: [TestA::test_one, TestA::test_gone]}]\n")
+    assert run(["manifest", "check", "a.yaml"]) == 0
+    assert capsys.readouterr().out == ""
+    assert run(["manifest", "check", "a.yaml", "--upstream", "up"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("a.yaml:5:41: warning: test/test_a.py has no `test_gone`")
+    assert line.endswith("[dead-name]")
+
+
+def test_an_upstream_tree_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.yaml", GOOD % "test_a.py")
+    assert run(["manifest", "check", "a.yaml", "--upstream", "nowhere"]) == 1
+    assert capsys.readouterr().err.startswith("error: there is no upstream tree nowhere\n")
 
 
 def test_without_a_path_the_folder_of_the_settings_is_checked(
