@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from selector.manifests.decision import NOT_IN_MANIFESTS
 from selector.manifests.dtypes import dtype_in_name, op_in_name
 from selector.manifests.findings import did_you_mean
 from selector.manifests.load import ManifestSet
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import Resolution, Trace, trace
 from selector.manifests.rules import FileRules
-from selector.manifests.traps import Case, Trap, TrapKind, traps
+from selector.manifests.trap_case import Case, Trap, TrapKind
+from selector.manifests.traps import traps
 from selector.manifests.universe import UniverseError, read_universe
 from selector.types import CollectedTest
 
@@ -145,15 +145,14 @@ def _near(text: str, known: Sequence[str]) -> list[str]:
 
 
 def _meant(compat: Trace, strict: Trace, found: Sequence[Trap]) -> str:
-    """What the author probably meant, when it is not what the framework makes of it."""
+    """What the author probably meant, when a run would show that it is not what the framework makes of it."""
     here, there = compat.resolution, strict.resolution
-    if (here.mode, here.rule, here.tags) == (there.mode, there.rule, there.tags) and here.entry == there.entry:
-        return ""
-    if here.rule == NOT_IN_MANIFESTS:
+    if (here.mode, here.tags, here.tolerance) == (there.mode, there.tags, there.tolerance):
         return ""
     because = next((_MEANT[trap.kind] for trap in found if trap.kind in _MEANT), "")
     clause = f"Probably {because}" if because else f"The strict profile takes {_taken_for(strict)}"
-    return f"{clause}: {_said(there)} then, instead of {_said(here)}."
+    same_mode = here.mode is there.mode
+    return f"{clause}: {_said(there, with_rest=same_mode)} then, instead of {_said(here, with_rest=same_mode)}."
 
 
 def _taken_for(strict: Trace) -> str:
@@ -161,5 +160,11 @@ def _taken_for(strict: Trace) -> str:
     return f"what the generator told ({', '.join(known) or 'neither an operator nor a dtype'})"
 
 
-def _said(row: Resolution) -> str:
-    return f"`{row.mode}` ({row.rule}{f', {row.provenance}' if row.provenance else ''})"
+def _said(row: Resolution, *, with_rest: bool) -> str:
+    """Mode and place, and where modes do not make the difference, the rest as well."""
+    said = f"`{row.mode}` ({row.rule}{f', {row.provenance}' if row.provenance else ''})"
+    if not with_rest:
+        return said
+    tags = f"the tags {', '.join(row.tags)}" if row.tags else "no tags"
+    tolerance = "own tolerance" if row.tolerance is not None else "default tolerance"
+    return f"{said} with {tags} and {tolerance}"

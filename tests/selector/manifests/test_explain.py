@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from selector.manifests.explain import UnknownTestError, explain, find_test, guess_test
-from selector.manifests.traps import TrapKind
+from selector.manifests.trap_case import TrapKind
 from selector.types import CollectedTest, Mode
 from tests.selector.manifests.conftest import LoadEntries
 
@@ -107,6 +107,24 @@ def test_a_difference_without_a_named_trap_is_still_said(load_entries: LoadEntri
         "The strict profile takes what the generator told (dtype float32): `mandatory_success` (listed, m.yaml:7) "
         "then, instead of `skip` (op_excluded, m.yaml:7)."
     )
+
+
+def test_where_modes_agree_the_tags_are_said(load_entries: LoadEntries) -> None:
+    """They select what is run, so the readings differ in effect."""
+    manifests = load_entries("- names: [TestOther::test_sub]\n  tags: [slow, big]\n- names: [TestThings::test_sub]")
+    assert explain(manifests, UNIVERSE[2], device="acme").meant == (
+        "Probably the name was for its own class only: `mandatory_success` (listed, m.yaml:9) with no tags and default "
+        "tolerance then, instead of `mandatory_success` (listed, m.yaml:7) with the tags slow, big and default "
+        "tolerance."
+    )
+
+
+def test_readings_that_come_to_the_same_leave_nothing_to_be_meant(load_entries: LoadEntries) -> None:
+    """Another rule, the same run."""
+    manifests = load_entries("- names: [TestOther::test_sub]\n  mode: skip")
+    found = explain(manifests, UNIVERSE[2], device="acme")
+    assert (found.compat.resolution.rule, found.strict.resolution.rule) == ("listed", "unlisted")
+    assert found.meant == ""
 
 
 def test_siblings_decide_whether_the_allow_list_holds(load_entries: LoadEntries) -> None:

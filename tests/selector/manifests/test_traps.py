@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from selector.manifests.explain import Explanation, explain
-from selector.manifests.traps import TrapKind
+from selector.manifests.trap_case import TrapKind
 from selector.types import CollectedTest
 from tests.selector.manifests.conftest import LoadEntries
 
@@ -89,6 +89,12 @@ def test_an_entry_that_would_change_nothing_is_not_told(explained: ExplainOne) -
     assert explained(ADD, "- names: [test_add]\n- names: [test_.*]").traps == ()
 
 
+def test_entries_for_different_dtypes_do_not_hide_each_other(explained: ExplainOne) -> None:
+    """That is how two entries for one method are meant to be written."""
+    entries = "- names: [test_add]\n- names: [test_add]\n  mode: skip\n  edits: {dtypes: {include: [{name: float64}]}}"
+    assert explained(ADD, entries, "supported_dtypes: [{name: float32}]").traps == ()
+
+
 def test_a_pattern_is_captured_by_an_exact_entry(explained: ExplainOne) -> None:
     """Although the pattern stands first in the file."""
     found = explained(ADD, "- names: [test_a.*]\n  mode: skip\n- names: [test_add]")
@@ -134,6 +140,15 @@ def test_the_dtype_is_read_from_the_name(explained: ExplainOne) -> None:
     assert found.meant == (
         "Probably the dtype that the test is generated for was to count, not a word in its name: `mandatory_success` "
         "(listed, m.yaml:7) then, instead of `skip` (dtype_unsupported, m.yaml:7)."
+    )
+
+
+def test_of_two_told_dtypes_one_is_seen(explained: ExplainOne) -> None:
+    """The generator joins them; the reader takes one."""
+    test = a_test("test_cast_acme_float64_int8", "test_cast", dtype="float64_int8")
+    found = explained(test, "- names: [test_cast]")
+    assert "is taken for `float64`, while it was generated for `float64` and `int8`." in told(
+        found, TrapKind.DTYPE_FROM_NAME
     )
 
 
