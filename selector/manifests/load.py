@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from selector.manifests.check import check
 from selector.manifests.document import ManifestDocument, Placed, read_document
+from selector.manifests.expiry import expired
 from selector.manifests.findings import Finding, ManifestError, Severity
 from selector.manifests.oddities import FILES
+from selector.manifests.profiles import Profile
 from selector.manifests.rules import FileRules, device_rules, file_rules
 from selector.manifests.schema import Manifest
+from selector.manifests.strictness import strictly
 from selector.manifests.upstream import file_key, upstream_file
 
 
@@ -39,13 +43,16 @@ class ManifestSet:
         return self.upstream.get(file) or self.own.get(file)
 
 
-def load_manifests(documents: Sequence[ManifestDocument]) -> ManifestSet:
+def load_manifests(
+    documents: Sequence[ManifestDocument], *, profile: Profile = Profile.COMPAT, today: date | None = None
+) -> ManifestSet:
     """Load manifests in the order of their names. The first block about a file counts, a later one is a warning.
 
+    The strict profile refuses what the framework ignores. With a day, entries that expired before it are warnings.
     Raises ManifestError with all findings when at least one of them is an error.
     """
     ordered = sorted(documents, key=lambda document: document.name)
-    gathering = _Gathering()
+    gathering = _Gathering(profile, today)
     for document in ordered:
         gathering.take(document)
     if any(finding.severity is Severity.ERROR for finding in gathering.findings):
@@ -58,7 +65,9 @@ def load_manifests(documents: Sequence[ManifestDocument]) -> ManifestSet:
 class _Gathering:
     """The set while it grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile, today: date | None) -> None:
+        self._profile = profile
+        self._today = today
         self.findings: list[Finding] = []
         self.upstream: dict[str, FileRules] = {}
         self.device_files: list[FileRules] = []
@@ -74,9 +83,11 @@ class _Gathering:
         if any(finding.severity is Severity.ERROR for finding in findings):
             return
         manifest, findings = check(placed)
-        self.findings += findings
+        self.findings += strictly(placed, manifest, findings) if self._profile is Profile.STRICT else findings
         if manifest is not None:
             self._take_blocks(placed, manifest)
+            if self._today is not None:
+                self.findings += expired(placed, manifest, self._today)
 
     def _take_blocks(self, placed: Placed, manifest: Manifest) -> None:
         device = device_rules(placed, manifest.test_suite_config.global_)
