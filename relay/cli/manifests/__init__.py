@@ -9,7 +9,7 @@ import typer
 
 from relay.cli.manifests import check, diff, explain, export, generate, schema, stale
 
-app = typer.Typer(no_args_is_help=True, help="Check the YAML manifests that say which tests run on the device.")
+app = typer.Typer(no_args_is_help=True, help="Work on the YAML manifests that say which tests run on the device.")
 app.command("check")(check.check)
 app.command("diff")(diff.diff)
 app.command("explain")(explain.explain)
@@ -21,4 +21,4 @@ app.command("stale")(stale.stale)
 
 @app.callback()
 def manifest() -> None:
-    """Check the YAML manifests that say which tests run on the device."""
+    """Work on the YAML manifests that say which tests run on the device."""

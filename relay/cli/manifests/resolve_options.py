@@ -18,7 +18,7 @@ class ProfileName(StrEnum):
 
 ManifestsArgument = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[MANIFEST]...", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
+    typer.Argument(metavar="MANIFEST", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
 ]
 _IDS_HELP = 'Collected tests: a JSON list of node ids, or {"universe": [...]} with base, op and dtype of each.'
 IdsOption = Annotated[Path, typer.Option("--ids", metavar="IDS.json", help=_IDS_HELP)]

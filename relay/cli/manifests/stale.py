@@ -23,7 +23,7 @@ _LINE_CAP = 2_000
 def stale(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[MANIFEST]...", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
+        typer.Argument(metavar="MANIFEST", help="Manifest files or folders [default: RELAY_MANIFEST_DIR]."),
     ] = None,
     *,
     upstream: Annotated[Path, typer.Option(metavar="PATH", help="The upstream tree to compare with.")],
