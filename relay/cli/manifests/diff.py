@@ -56,7 +56,7 @@ def diff(
     wanted = collected(ids, device)
     old, new = (
         resolve(
-            loaded(documents_at(source)),
+            loaded(documents_at(source), Profile(profile)),
             wanted.tests,
             profile=Profile(profile),
             device=wanted.device,

@@ -12,7 +12,7 @@ from relay.cli import text as common
 from relay.cli.manifests import text
 from relay.cli.manifests.folder import BadManifests
 from relay.manifests import ManifestFolderError, manifest_files, read_manifest
-from selector.manifests import ManifestDocument, ManifestError, ManifestSet, load_manifests
+from selector.manifests import ManifestDocument, ManifestError, ManifestSet, Profile, load_manifests
 from selector.trees import GitTree, TreeError
 
 
@@ -44,10 +44,12 @@ def documents_at(source: str) -> list[ManifestDocument]:
         raise BadManifests(str(error)) from error
 
 
-def loaded(documents: Sequence[ManifestDocument]) -> ManifestSet:
-    """The manifests as one set. Raises BadManifests with the first problem and how to see all of them."""
+def loaded(documents: Sequence[ManifestDocument], profile: Profile = Profile.COMPAT) -> ManifestSet:
+    """The manifests as one set. Raises BadManifests with the first problem and how to see all of them; in the strict
+    profile what the framework ignores is one.
+    """
     try:
-        return load_manifests(documents)
+        return load_manifests(documents, profile=profile)
     except ManifestError as error:
         raise unusable(error) from error
 

@@ -98,6 +98,15 @@ def test_the_strict_profile_sees_what_compat_does_not(capsys: pytest.CaptureFixt
     assert "1 test removed from the run" in capsys.readouterr().out
 
 
+def test_the_strict_profile_does_not_compare_what_it_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown key is ignored in the other."""
+    Path("manifests/m.yaml").write_text(BEFORE.replace("tags: [x]", "tag: [x]"), encoding="utf-8")
+    command = ["manifest", "diff", "old:manifests", "manifests", "--ids", "ids.json", "--device", "acme"]
+    assert run(command) == 0
+    assert run([*command, "--profile", "strict"]) == 1
+    assert "the manifests cannot be used: m.yaml:8:11: unknown key 'tag'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
