@@ -172,3 +172,10 @@ def exported(manifests: int, tests: int, digest: str) -> str:
         f"Made by `relay manifest export` from {sources}, table {digest[:12]}.\n"
         "Every call replaces the whole configuration, so let this be the only one."
     )
+
+
+def resolved(modes: Mapping[str, int], digest: str) -> str:
+    """`3 tests: 2 xfail, 1 skip; table 0123456789ab`."""
+    total = sum(modes.values())
+    counts = ", ".join(f"{count} {mode}" for mode, count in sorted(modes.items())) or "none resolved"
+    return f"{total} {_s('test', total)}: {counts}; table {digest}"
