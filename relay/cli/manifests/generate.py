@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,10 @@ from relay.cli.manifests import text
 from relay.cli.manifests.result_options import DeviceOption, FromOption, RunOption, UpstreamOption
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
+
+if TYPE_CHECKING:
+    from selector.manifests.generation import Generated
+    from selector.manifests.results import ObservedTest
 
 _LINE_CAP = 2_000
 
@@ -21,6 +26,9 @@ def generate(
     runs: RunOption = None,
     files: Annotated[
         list[str] | None, typer.Option("--file", metavar="TEST_FILE", help="Only these, for example test/test_ops.py.")
+    ] = None,
+    existing: Annotated[
+        Path | None, typer.Option(metavar="MANIFEST", help="Extend this one instead of making a new one.")
     ] = None,
     upstream: UpstreamOption = None,
     issue: Annotated[str, typer.Option(metavar="LINK", help="Issue to put into every new entry with a reason.")] = "",
@@ -35,31 +43,53 @@ def generate(
     """Write a manifest that expects what results show: what fails is expected to fail, what crashes is not run.
 
     Tests that work are not listed; everything unlisted is required. What a manifest can not express is said on stderr.
+    With --existing only what the results contradict is changed, and nothing becomes required that was expected to fail.
 
     \b
     Examples:
       relay manifest generate --from junit/ --upstream ~/pytorch --output test_manifests/ops.yaml
       relay manifest generate --run 12 --file test/test_ops.py
+      relay manifest generate --run 12 --existing ops.yaml --output ops.yaml
     """
     from relay.cli.manifests.observed import BadResults, observed
-    from selector.manifests.generation import generate as generate_from
 
-    if output is not None and output.exists():
+    if output is not None and output.exists() and not (existing is not None and output.samefile(existing)):
         raise BadResults(text.file_is_there(str(output)), text.file_is_there_hint())
     wanted = observed(sources, runs, device=device, upstream=upstream, url=url)
     found = [one for one in wanted.tests if not files or one.file in files]
     if not found:
         raise BadResults(text.no_results(), text.results_hint())
-    made = generate_from(found, device=wanted.device, issue=issue, labels=labels or ())
+    made = _made(existing, found, wanted.device, issue, labels or ())
     out = Output(as_json)
     if output is not None:
         output.write_text(made.text, encoding="utf-8")
     if as_json:
         out.data({"manifest": made.text, "entries": made.entries, "notes": list(made.notes)})
     elif output is None:
-        out.say(made.text.rstrip("\n"))
+        out.say(made.text.removesuffix("\n"))
     for note in made.notes:
         out.note(one_line(note, _LINE_CAP))
     if guessed := len({one.id for one in found if not one.base_known}):
         out.note(text.guessed_bases(guessed))
     out.note(text.generated(len({one.id for one in found}), len({one.file for one in found}), made.entries))
+
+
+def _made(
+    existing: Path | None, found: Sequence[ObservedTest], device: str, issue: str, labels: Sequence[str]
+) -> Generated:
+    from relay.cli.manifests.folder import BadManifests
+    from relay.cli.manifests.sources import named_documents, unusable
+    from selector.manifests import ManifestError
+    from selector.manifests.extension import extend
+    from selector.manifests.generation import generate as generate_from
+    from selector.manifests.splicing import SpliceError
+
+    if existing is None:
+        return generate_from(found, device=device, issue=issue, labels=labels)
+    (document,) = named_documents([existing])
+    try:
+        return extend(document, found, device=device, issue=issue)
+    except ManifestError as error:
+        raise unusable(error) from error
+    except SpliceError as error:
+        raise BadManifests(str(error), text.write_by_hand_hint()) from error

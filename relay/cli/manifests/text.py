@@ -69,7 +69,11 @@ def file_is_there(path: str) -> str:
 
 
 def file_is_there_hint() -> str:
-    return "name another --output"
+    return "name another --output, or give the file as --existing to extend it"
+
+
+def write_by_hand_hint() -> str:
+    return "write the named place in block style, one entry to a line, and try again"
 
 
 def generated(tests: int, files: int, entries: int) -> str:

@@ -72,6 +72,32 @@ def test_a_test_that_fails_with_the_change_only_is_not_expected_to_fail(relay: R
     assert "xfail" not in relay("manifest", "generate", "--run", "1").out
 
 
+EXISTING = """\
+test_suite_config:
+  files:   # ours
+    - path: ${TORCH_ROOT}/test/test_a.py
+      unlisted_test_mode: mandatory_success
+"""
+
+
+def test_an_existing_manifest_is_extended_in_place_with_its_comments(relay: Relay) -> None:
+    Path("m.yaml").write_text(EXISTING, encoding="utf-8")
+    line = ("manifest", "generate", "--from", "r", "--existing", "m.yaml", "--output", "m.yaml")
+    assert relay(*line).code == 0
+    after = Path("m.yaml").read_text(encoding="utf-8")
+    assert after.startswith(EXISTING + "      tests:\n        - names:\n            - TestThings::test_bad\n")
+    assert "    - path: ${TORCH_ROOT}/test/test_b.py\n" in after
+    assert relay(*line).err.endswith("3 tests in 2 files: 0 new entries\n")
+    assert Path("m.yaml").read_text(encoding="utf-8") == after
+
+
+def test_an_existing_manifest_that_does_not_load_or_is_in_brackets_is_named(relay: Relay) -> None:
+    Path("m.yaml").write_text(EXISTING + "      tests: 3\n", encoding="utf-8")
+    assert "`tests` must be a list" in relay("manifest", "generate", "--from", "r", "--existing", "m.yaml").err
+    Path("m.yaml").write_text(EXISTING + "      tests: []\n", encoding="utf-8")
+    assert "m.yaml:5 is left as it is" in relay("manifest", "generate", "--from", "r", "--existing", "m.yaml").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
