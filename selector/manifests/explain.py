@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from selector.manifests.dtypes import dtype_in_name, op_in_name
@@ -15,7 +15,7 @@ from selector.manifests.findings import did_you_mean
 from selector.manifests.load import ManifestSet
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import Resolution, Trace, trace
-from selector.manifests.rules import FileRules
+from selector.manifests.results import SourceNames, no_source_names
 from selector.manifests.trap_case import Case, Trap, TrapKind
 from selector.manifests.traps import traps
 from selector.manifests.universe import UniverseError, read_universe
@@ -99,9 +99,11 @@ def find_test(test_id: str, universe: Sequence[CollectedTest]) -> CollectedTest:
     raise UnknownTestError(f"no collected test has the id {test_id}", _near_tests(test_id, universe))
 
 
-def guess_test(test_id: str, manifests: ManifestSet, device: str) -> CollectedTest:
-    """A test known by its id alone. Its base is the longest listed name that it can be a variant of, else what stands
-    before the device's word.
+def guess_test(
+    test_id: str, manifests: ManifestSet, device: str, source_names: SourceNames = no_source_names
+) -> CollectedTest:
+    """A test known by its id alone. Its base is the longest name in the source that it can be a variant of; where the
+    source is not at hand, the longest listed one, else what stands before the device's word.
 
     Raises UnknownTestError for a text that is no id.
     """
@@ -112,18 +114,18 @@ def guess_test(test_id: str, manifests: ManifestSet, device: str) -> CollectedTe
     rules = manifests.rules(test.file)
     if rules is None:
         return test
-    base = _listed_base(test.base, rules) or test.base
+    base = _longest_head(test.method, source_names(test.file)) or _longest_head(test.base, rules.exact) or test.base
     rest = test.method.removeprefix(base)
     op = op_in_name(test.method, base, device)
     named = next((name for name in rules.device.ops or () if op and name.replace(".", "_") == op), None)
     return replace(test, base=base, op=named, dtype=dtype_in_name(rest))
 
 
-def _listed_base(guess: str, rules: FileRules) -> str:
-    """The longest listed name at the start of a guess that may still hold an operator or a parameter."""
-    words = guess.split("_")
+def _longest_head(name: str, known: Container[str]) -> str:
+    """The longest known name that a generated one starts with, or that is all of it; empty without any."""
+    words = name.partition("[")[0].split("_")
     heads = ("_".join(words[:length]) for length in range(len(words), 0, -1))
-    return next((head for head in heads if head in rules.exact), "")
+    return next((head for head in heads if head in known), "")
 
 
 def _no_file(test: CollectedTest, manifests: ManifestSet) -> Trap:

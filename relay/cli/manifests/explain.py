@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +29,9 @@ def explain(
     paths: ManifestsArgument = None,
     *,
     ids: OptionalIdsOption = None,
+    upstream: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Upstream checkout; tells the base name of a bare id.")
+    ] = None,
     device: DeviceOption = None,
     test_type: TestTypeOption = "",
     platform: PlatformOption = "",
@@ -36,7 +40,7 @@ def explain(
     """Explain what the manifests expect of a test: the entries that fit, why one counts, every check, both profiles,
     and what the author probably meant when these differ.
 
-    Without --ids the base name, operator and dtype are read out of the id.
+    Without --ids the base name, operator and dtype are read out of the id; --upstream makes the base name certain.
 
     \b
     Examples:
@@ -45,14 +49,20 @@ def explain(
     """
     from relay.cli.manifests.collected import collected
     from relay.cli.manifests.sources import loaded, named_documents
+    from relay.cli.manifests.upstream import upstream_tree
     from relay.failures import Failure
     from selector.manifests.explain import UnknownTestError, find_test, guess_test
     from selector.manifests.explain import explain as explain_test
+    from selector.manifests.results import names_in, no_source_names
 
     wanted = collected(ids, device)
     manifests = loaded(named_documents(paths))
     try:
-        test = find_test(test_id, wanted.tests) if ids else guess_test(test_id, manifests, wanted.device)
+        if ids is not None:
+            test = find_test(test_id, wanted.tests)
+        else:
+            names = no_source_names if upstream is None else names_in(upstream_tree(upstream, None))
+            test = guess_test(test_id, manifests, wanted.device, names)
     except UnknownTestError as error:
         raise Failure(str(error), text.did_you_mean_one_of(error.near), code="unknown_test") from error
     found = explain_test(

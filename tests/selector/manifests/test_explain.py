@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from selector.manifests.explain import UnknownTestError, explain, find_test, guess_test
+from selector.manifests.results import names_in
 from selector.manifests.trap_case import TrapKind
 from selector.types import CollectedTest, Mode
 from tests.selector.manifests.conftest import LoadEntries
+from tests.selector.upstream import MemoryTree
 
 FILE = "test/test_things.py"
 
@@ -73,6 +75,18 @@ def test_without_a_listed_base_the_name_up_to_the_device_is_taken(load_entries: 
     """A parameter stays in it; whoever needs more collects."""
     test = guess_test(f"{FILE}::TestThingsACME::test_new_param_1_acme", load_entries("- names: [test_add]"), "acme")
     assert (test.base, test.op, test.dtype) == ("test_new_param_1", None, None)
+
+
+def test_with_the_source_at_hand_a_listed_variant_is_no_base(load_entries: LoadEntries) -> None:
+    """`test_grad_add` is listed and is no test: the trap is told instead of explaining a test that there is not."""
+    manifests = load_entries("- names: [test_grad_add]\n  mode: xfail")
+    tree = MemoryTree({FILE: "class TestThings:\n    def test_grad(self): ...\n"})
+    test = guess_test(f"{FILE}::TestThingsACME::test_grad_add_acme_float32", manifests, "acme", names_in(tree))
+    assert (test.base, test.dtype) == ("test_grad", "float32")
+    assert [trap.kind for trap in explain(manifests, test, device="acme").traps] == [
+        TrapKind.GENERATED_NAME,
+        TrapKind.UNLISTED,
+    ]
 
 
 def test_what_is_no_id_is_refused(load_entries: LoadEntries) -> None:

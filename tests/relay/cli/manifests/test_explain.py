@@ -105,6 +105,16 @@ def test_a_bare_id_is_read_and_that_is_said(capsys: pytest.CaptureFixture[str]) 
     )
 
 
+def test_the_upstream_source_tells_the_base_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """Here the listed name is not what the id is a variant of."""
+    Path("up/test").mkdir(parents=True)
+    Path("up/test/test_things.py").write_text("class TestThings:\n    def test_add_acme(self): ...\n", encoding="utf-8")
+    assert run(["manifest", "explain", ID, "m.yaml", "--device", "acme", "--upstream", "up"]) == 0
+    out, err = capsys.readouterr()
+    assert "\nrule\tunlisted\tunlisted\n" in out
+    assert err.startswith("read out of the id: base name test_add_acme, ")
+
+
 def test_a_test_without_entry_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
     """Where both readings agree, the second refers to the first."""
     assert run(["manifest", "explain", "test/test_things.py::TestThings::test_new", "m.yaml"]) == 0
