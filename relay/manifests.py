@@ -1,11 +1,13 @@
 """The manifest folder as the relay sees it: read, checked, reloaded when it changes, and never half new.
 
 A bad edit must not stop the service: the last set that loaded stays in use and the problem is kept for the pages and
-the log. Owns no rule of the manifests themselves (`selector.manifests`), and writes nothing.
+the log. Owns no rule of the manifests themselves (`selector.manifests`); writes only what a person asked for.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,6 +55,25 @@ def read_manifest(path: Path, name: str) -> ManifestDocument:
     except OSError as error:
         raise ManifestFolderError(f"the manifest {path} can not be read: {error.strerror}") from error
     return ManifestDocument(name, data.decode(errors="surrogateescape"))
+
+
+def replace_manifest(path: Path, text: str) -> None:
+    """Write a manifest in one step, so that whoever reads the folder meanwhile sees the old text or the new one. A link
+    is followed, the file's permissions stay. Raises ManifestFolderError when it can not be written.
+    """
+    target = path.resolve()
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as stream:
+            fresh = Path(stream.name)
+            stream.write(text.encode())
+        try:
+            shutil.copymode(target, fresh)
+            fresh.replace(target)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ManifestFolderError(f"the manifest {path} can not be written: {error.strerror}") from error
 
 
 class ManifestStore:

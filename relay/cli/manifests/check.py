@@ -15,7 +15,7 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests import Finding
+    from selector.manifests import Finding, ManifestDocument
 
 _LINE_CAP = 2_000
 
@@ -38,6 +38,9 @@ def check(
         Path | None, typer.Option(metavar="PATH", help="An upstream tree, for the rules that need its sources.")
     ] = None,
     rev: Annotated[str | None, typer.Option(metavar="REV", help="A commit of it [default: the files there].")] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First mend in the files what is safe to mend; comments are kept.")
+    ] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules instead: why, and how to fix.")] = False,
     layout: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
     as_json: JsonOption = False,
@@ -49,6 +52,7 @@ def check(
       relay manifest check
       relay manifest check test_manifests/demo --format github
       relay manifest check --upstream ~/pytorch --rev v2.13.0
+      relay manifest check --fix
       relay manifest check --rules
     """
     if rules:
@@ -59,6 +63,8 @@ def check(
     from selector.manifests.lint import lint
 
     documents = named_documents(paths)
+    if fix:
+        documents = [_mended(document) for document in documents]
     findings = lint(documents, None if upstream is None else upstream_tree(upstream, rev))
     errors = sum(finding.severity == "error" for finding in findings)
     _WRITERS[Format.JSON if as_json else layout](findings)
@@ -66,6 +72,26 @@ def check(
     sys.stderr.write(f"{_count(len(documents), 'manifest')}: {counts}\n")
     if errors:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _mended(document: ManifestDocument) -> ManifestDocument:
+    """The manifest after the repair, which is in its file then; what was done and what was not is told beside."""
+    from relay.cli.manifests.folder import BadManifests
+    from relay.manifests import ManifestFolderError, replace_manifest
+    from selector.manifests import ManifestDocument
+    from selector.manifests.repair import repair
+
+    done = repair(document)
+    if done.mended:
+        try:
+            replace_manifest(Path(document.name), done.text)
+        except ManifestFolderError as error:
+            raise BadManifests(str(error)) from error
+        rules = ", ".join(f"{count} {rule}" for rule, count in done.mended.items())
+        sys.stderr.write(f"{one_line(document.name)}: mended {rules}\n")
+    for refusal in done.refused:
+        sys.stderr.write(f"{one_line(refusal, _LINE_CAP)}\n")
+    return ManifestDocument(document.name, done.text)
 
 
 def _write_rules(out: Output) -> None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from selector.manifests.check import check
-from selector.manifests.document import ManifestDocument, read_document
+from selector.manifests.document import ManifestDocument
 from selector.manifests.findings import Finding, Severity
 from selector.manifests.lint.across import across
-from selector.manifests.lint.checked import Checked
+from selector.manifests.lint.checked import Checked, examine
 from selector.manifests.lint.inside import inside
 from selector.manifests.lint.sources import against
 from selector.manifests.rulebook import RULES, Rule
@@ -31,20 +30,12 @@ def lint(documents: Sequence[ManifestDocument], upstream: SourceTree | None = No
     findings: list[Finding] = []
     readable: list[Checked] = []
     for document in sorted(documents, key=lambda document: document.name):
-        checked, found = _checked(document)
+        checked, found = examine(document)
         findings += found
         if checked is not None:
             readable.append(checked)
     findings += _compared(readable, upstream)
     return tuple(sorted(_as_ruled(finding) for finding in findings))
-
-
-def _checked(document: ManifestDocument) -> tuple[Checked | None, list[Finding]]:
-    placed, findings = read_document(document)
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        return None, findings
-    manifest, more = check(placed)
-    return (Checked(document, placed, manifest) if manifest is not None else None), findings + more
 
 
 def _compared(readable: Sequence[Checked], upstream: SourceTree | None) -> Iterator[Finding]:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import BaseModel
-
 from selector.manifests.document import Path
 from selector.manifests.findings import Finding, shown
 from selector.manifests.inputs import KINDS, Argument, TensorSpec
 from selector.manifests.lint.checked import Checked
-from selector.manifests.schema import Precision
 
 
 def in_inputs(checked: Checked) -> Iterator[Finding]:
     """Every finding of these rules in one manifest; the unused `device` of tensors is one finding a manifest."""
+    for path, value in checked.precisions():
+        if isinstance(value, str):
+            message = (
+                f"`{path[-1]}`: {shown(value)} is text to YAML 1.1, which wants a dot in it; write `{dotted(value)}`"
+            )
+            yield checked.report("precision-string", path, message)
     devices: list[Path] = []
-    for path, model in _models(checked, checked.manifest, ()):
-        if isinstance(model, Precision):
-            yield from _precision(checked, path)
-        elif isinstance(model, Argument):
+    for path, model in checked.models():
+        if isinstance(model, Argument):
             yield from _argument(checked, path, model)
         elif isinstance(model, TensorSpec) and "device" in model.model_fields_set:
             devices.append((*path, "device"))
@@ -27,32 +28,6 @@ def in_inputs(checked: Checked) -> Iterator[Finding]:
         times = f" ({len(devices)} times in this manifest)" if len(devices) > 1 else ""
         message = f"`device` of a tensor is not used{times}: tensors are built on the host and moved to the device"
         yield checked.report("inert-key", devices[0], message)
-
-
-def _models(checked: Checked, model: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:
-    """The model and all models below it, each with its path in the text."""
-    yield path, model
-    for name in model.model_fields_set:
-        key = type(model).model_fields[name].alias or name
-        for below, inner in _below(getattr(model, name)):
-            # A single mapping is accepted for a list of inputs: then the text has no index.
-            written = () if below and isinstance(checked.value((*path, key)), dict) else below
-            yield from _models(checked, inner, (*path, key, *written))
-
-
-def _below(value: object) -> Iterator[tuple[Path, BaseModel]]:
-    if isinstance(value, BaseModel):
-        yield (), value
-    elif isinstance(value, tuple):
-        yield from (((index,), item) for index, item in enumerate(value) if isinstance(item, BaseModel))
-
-
-def _precision(checked: Checked, path: Path) -> Iterator[Finding]:
-    for key in ("atol", "rtol"):
-        value = checked.value((*path, key))
-        if isinstance(value, str):
-            message = f"`{key}`: {shown(value)} is text to YAML 1.1, which wants a dot in it; write `{dotted(value)}`"
-            yield checked.report("precision-string", (*path, key), message)
 
 
 def dotted(number: str) -> str:

@@ -182,6 +182,39 @@ def test_an_upstream_tree_that_is_not_there_is_one_line(capsys: pytest.CaptureFi
     assert capsys.readouterr().err.startswith("error: there is no upstream tree nowhere\n")
 
 
+MENDABLE = "test_suite_config:\n  files:\n    - path: '${TORCH_ROOT}/test/test_a.py'  # ours\n"
+
+
+def test_fix_mends_the_files_tells_what_and_reports_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    write("m/a.yaml", MENDABLE + "      owner: me\n")
+    write("m/b.yaml", GOOD % "test_b.py")
+    Path("m/a.yaml").chmod(0o640)
+    assert run(["manifest", "check", "m", "--fix"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.rpartition(" ")[2] for line in out.splitlines()] == ["[unknown-key]"]
+    assert err.splitlines() == [
+        "m/a.yaml: mended 1 quoted-path, 1 missing-unlisted-mode",
+        "2 manifests: 0 errors, 1 warning",
+    ]
+    assert (
+        Path("m/a.yaml").read_text().startswith("test_suite_config:\n  files:\n    - path: ${TORCH_ROOT}/test/test_a")
+    )
+    assert "# ours\n" in Path("m/a.yaml").read_text()
+    assert Path("m/a.yaml").stat().st_mode & 0o777 == 0o640
+    assert Path("m/b.yaml").read_text() == GOOD % "test_b.py"
+    assert sorted(path.name for path in Path("m").iterdir()) == ["a.yaml", "b.yaml"]
+
+
+def test_fix_a_second_time_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.yaml", MENDABLE)
+    assert run(["manifest", "check", "a.yaml", "--fix"]) == 0
+    before = (Path("a.yaml").read_text(), Path("a.yaml").stat().st_ino)
+    capsys.readouterr()
+    assert run(["manifest", "check", "a.yaml", "--fix"]) == 0
+    assert (Path("a.yaml").read_text(), Path("a.yaml").stat().st_ino) == before
+    assert capsys.readouterr().err == "1 manifest: 0 errors, 0 warnings\n"
+
+
 def test_without_a_path_the_folder_of_the_settings_is_checked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
