@@ -1,6 +1,7 @@
 """Stage 4 on base tests, before anything is collected: drops what the manifests keep from running for certain.
 
-Only certainty drops here. What depends on a dtype, an operator or a tier is left to `plan.py`, which sees variants.
+Only certainty drops here. What depends on a dtype, an operator or a tier is left to `plan.py`, which sees variants, and
+so is what depends on the profile or the platform: an entry may turn out to be for another class or machine.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 
 from selector.manifests.decision import NOT_IN_MANIFESTS
 from selector.manifests.load import ManifestSet
-from selector.manifests.rules import FileRules
+from selector.manifests.rules import EntryName, FileRules
 from selector.types import BaseTest, Candidate, Mode, Reason, Stage, StageResult
 
 
@@ -29,13 +30,21 @@ def _judge(test: BaseTest, rules: FileRules | None) -> tuple[bool, Reason]:
     if test.is_rest_of_file:
         # Its tests have no names before they are collected, so nothing is certain about them.
         return True, Reason(Stage.MANIFESTS, "listed", f"{rules.provenance}: the file is listed")
-    entries = rules.candidates(test.name)
-    if not entries:
-        evidence = f"{rules.provenance}: unlisted tests are {rules.unlisted}"
-        return rules.unlisted is not Mode.SKIP, Reason(Stage.MANIFESTS, "unlisted", evidence)
+    names = rules.matches(test.name)
+    unlisted = f"{rules.provenance}: unlisted tests are {rules.unlisted}"
+    if not names:
+        return rules.unlisted is not Mode.SKIP, Reason(Stage.MANIFESTS, "unlisted", unlisted)
+    entries = dict.fromkeys(name.entry for name in names)
+    said = [f"{entry.provenance}: {entry.mode}" for entry in entries]
     runs = any(entry.mode is not Mode.SKIP for entry in entries)
-    evidence = ", ".join(f"{entry.provenance}: {entry.mode}" for entry in entries)
-    return runs, Reason(Stage.MANIFESTS, "listed", evidence)
+    if not runs and rules.unlisted is not Mode.SKIP and not any(_is_certain(name, test) for name in names):
+        runs = True
+        said.append(unlisted)
+    return runs, Reason(Stage.MANIFESTS, "listed", ", ".join(said))
+
+
+def _is_certain(name: EntryName, test: BaseTest) -> bool:
+    return name.is_for_class(test.cls) and not name.entry.platforms
 
 
 def _notes(dropped: Sequence[Candidate]) -> tuple[str, ...]:

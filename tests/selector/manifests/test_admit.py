@@ -79,3 +79,25 @@ def test_the_rest_of_a_listed_file_is_kept_even_where_unlisted_tests_are_skipped
     (kept,) = admit([Candidate(BaseTest(FILE, "", ""))], manifests).kept
     assert kept.reasons[-1].rule == "listed"
     assert admit([Candidate(BaseTest("test/test_other.py", "", ""))], manifests).kept == ()
+
+
+def test_a_skip_that_may_be_for_another_class_or_machine_drops_nothing_that_may_run_unlisted(
+    load_entries: Callable[..., ManifestSet],
+) -> None:
+    entries = """
+    - names: [TestOther::test_a, test_b]
+      mode: skip
+      platforms: [s390x]
+    - names: [TestOther::test_c, TestThings::test_d]
+      mode: skip
+    - names: [TestOther::test_d]
+      mode: skip
+    """
+    candidates = [candidate(name) for name in ("test_a", "test_b", "test_c", "test_d")]
+    result = admit(candidates, load_entries(entries, unlisted="xfail"))
+    assert [(kept.test.name, kept.reasons[-1].evidence) for kept in result.kept] == [
+        ("test_a", "m.yaml:7: skip, m.yaml:4: unlisted tests are xfail"),
+        ("test_b", "m.yaml:7: skip, m.yaml:4: unlisted tests are xfail"),
+        ("test_c", "m.yaml:10: skip, m.yaml:4: unlisted tests are xfail"),
+    ]
+    assert admit(candidates, load_entries(entries)).kept == ()
