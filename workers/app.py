@@ -71,6 +71,7 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             make_runner=runner_factory(settings),
             make_llm=triage_client,
             shutting_down=shutdown.is_set,
+            manifest_profile=settings.manifest_profile,
         )
         return session.run()
 

@@ -6,12 +6,13 @@ the selector's; what is collected is the framework's.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relay.contract import NotTested, NotTestedReason, SelectionReport, SelectOrder
 from selector.change import ChangeSet
-from selector.manifests import ManifestDocument, ManifestSet, load_manifests, plan
+from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.triage import LlmClient
@@ -34,6 +35,7 @@ class SelectRun:
     llm: LlmClient | None
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
+    profile: Profile = Profile.COMPAT
 
     def report(self, order: SelectOrder) -> SelectionReport | None:
         """The report; None when a stop was asked for before it was complete.
@@ -50,7 +52,7 @@ class SelectRun:
         collected = self._collect(outcome, order, trees)
         if collected.stopped:
             return None
-        made = _plan(collected, manifests, self.device, order, trees.prepare().notes)
+        made = self._plan(collected, manifests, order, trees.prepare().notes)
         return self._message(outcome, made, order, None)
 
     def _outcome(self, order: SelectOrder, manifests: ManifestSet) -> Outcome:
@@ -85,6 +87,15 @@ class SelectRun:
             not_tested=refusal,
         )
 
+    def _plan(self, collected: Collected, manifests: ManifestSet, order: SelectOrder, notes: tuple[str, ...]) -> Plan:
+        """The manifests judge all variants of a base test together; a rerun's choice of ids comes after that. What an
+        entry says about platforms is held against this machine, which is of the kind that runs the tests."""
+        machine = platform.machine()
+        planned = plan(collected.tests, manifests, self.device, profile=self.profile, platform=machine)
+        if order.only:
+            planned = tuple(test for test in planned if test.test.id in set(order.only))
+        return Plan(planned, (*collected.notes, *notes))
+
 
 def _described(outcome: Outcome) -> frozenset[BaseTest]:
     return frozenset(entry.test for entry in outcome.catalog) if outcome.catalog is not None else frozenset()
@@ -101,16 +112,6 @@ def _refusal(change: ChangeSet, trees: TestedTrees) -> NotTested | None:
     except SkewError as skew:
         return not_tested(NotTestedReason.SKEW, str(skew))
     return None
-
-
-def _plan(
-    collected: Collected, manifests: ManifestSet, device: str, order: SelectOrder, notes: tuple[str, ...]
-) -> Plan:
-    """The manifests judge all variants of a base test together; a rerun's choice of ids comes after that."""
-    planned = plan(collected.tests, manifests, device)
-    if order.only:
-        planned = tuple(test for test in planned if test.test.id in set(order.only))
-    return Plan(planned, (*collected.notes, *notes))
 
 
 def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:

@@ -13,6 +13,7 @@ from pathlib import Path
 import structlog
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
+from selector.manifests import Profile
 from selector.triage import LlmClient
 from workers.checkout import Checkout, checked_out
 from workers.device_runner import DeviceRunner
@@ -43,6 +44,7 @@ class Session:
     make_runner: Callable[[Path], DeviceRunner]
     make_llm: Callable[[TriageSettings], LlmClient]
     shutting_down: Callable[[], bool]
+    manifest_profile: Profile = Profile.COMPAT
 
     def run(self) -> int:
         """Work until nothing is due; returns how many shards were taken. A relay that cannot be used is logged: the
@@ -113,7 +115,8 @@ class Session:
                 "The relay leased a select shard without its order; relay and worker differ in version."
             )
         llm = self.make_llm(order.triage) if order.triage else None
-        run = SelectRun(checkout, runner, self.identity.device, llm, keeper.stop_requested, keeper.say)
+        device, profile = self.identity.device, self.manifest_profile
+        run = SelectRun(checkout, runner, device, llm, keeper.stop_requested, keeper.say, profile)
         report = run.report(order)
         if report is None:
             return False

@@ -14,6 +14,8 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from selector.manifests.profiles import Profile
+
 PositiveSeconds = Annotated[float, Field(gt=0)]
 
 
@@ -41,6 +43,7 @@ class WorkerSettings(BaseSettings):
     worker_name: str = Field(default_factory=_own_name, min_length=1, max_length=200)
     worker_concurrency: int = Field(default=1, ge=1, le=64)
     device: str = Field(default="spyre", pattern=r"^[a-z][a-z0-9_]{0,30}$")
+    manifest_profile: Profile = Profile.COMPAT
     work_dir: Path = Path(".relay/work")
     device_cache: Path | None = None
     log_level: str = "INFO"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relay.contract import ManifestText, NotTestedReason, SelectionReport, SelectOrder
+from selector.manifests import Profile
 from tests.workers.scripted_runner import ScriptedRunner, collected
 from tests.workers.upstream import Upstream
 from workers.checkout import Mirrors, checked_out
@@ -57,12 +58,17 @@ def select(upstream: Upstream, tmp_path: Path) -> Select:
     """Select for a change from `before` to `after`."""
 
     def run(
-        before: dict[str, str], after: dict[str, str], collections: object = None, stop: bool = False, **order: object
+        before: dict[str, str],
+        after: dict[str, str],
+        collections: object = None,
+        stop: bool = False,
+        profile: Profile = Profile.COMPAT,
+        **order: object,
     ) -> SelectionReport | None:
         base, head = upstream.commit(before), upstream.commit(after)
         runner = ScriptedRunner(collections=BOTH if collections is None else collections)  # type: ignore[arg-type]  # by name
         with checked_out(Mirrors(tmp_path / "m"), upstream.change(base, head), tmp_path / "shard") as checkout:
-            select_run = SelectRun(checkout, runner, "spyre", None, lambda: stop, lambda word: None)
+            select_run = SelectRun(checkout, runner, "spyre", None, lambda: stop, lambda word: None, profile)
             return select_run.report(SelectOrder.model_validate({"manifests": (MANIFEST,), **order}))
 
     return run
@@ -123,6 +129,24 @@ def test_a_change_of_torch_is_collected_with_the_overlay(select: Select) -> None
     assert report is not None
     assert report.not_tested is None
     assert SECOND[0].id in [test.id for test in report.planned]
+
+
+@pytest.mark.parametrize(("profile", "mode"), [(Profile.COMPAT, "xfail"), (Profile.STRICT, "mandatory_success")])
+def test_the_profile_decides_whether_class_names_in_manifests_count(
+    select: Select, profile: Profile, mode: str
+) -> None:
+    manifest = MANIFEST.model_copy(update={"text": MANIFEST.text.replace("[test_second]", "[TestOther::test_second]")})
+    report = select({FILE: SOURCE}, {FILE: EDITED}, profile=profile, manifests=(manifest,))
+    assert report is not None
+    planned = {test.id: test for test in report.planned}[SECOND[0].id]
+    assert planned.expected.value == mode
+
+
+def test_an_entry_for_another_kind_of_machine_does_not_apply(select: Select) -> None:
+    text = MANIFEST.text + "          platforms: [no_such_machine]\n"
+    report = select({FILE: SOURCE}, {FILE: EDITED}, manifests=(MANIFEST.model_copy(update={"text": text}),))
+    assert report is not None
+    assert {test.id: test for test in report.planned}[SECOND[0].id].expected.value == "mandatory_success"
 
 
 def test_a_rerun_plans_the_asked_ids_and_says_so(select: Select) -> None:

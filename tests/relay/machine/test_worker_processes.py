@@ -18,11 +18,13 @@ def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -
         "RELAY_DATABASE_URL": "geheim",
         "GITHUB_TOKEN": "geheim",
         "RELAY_TEST_TIMEOUT_S": "5",
+        "RELAY_MANIFEST_PROFILE": "strict",
     }
     environment = worker_environment(settings, "http://127.0.0.1:1", Path("/token"), parent)
     assert environment == {
         "PATH": "/bin",
         "RELAY_TEST_TIMEOUT_S": "5",
+        "RELAY_MANIFEST_PROFILE": "strict",
         "RELAY_URL": "http://127.0.0.1:1",
         "RELAY_BROKER_URL": settings.broker_url,
         "RELAY_WORKER_TOKEN_FILE": "/token",
