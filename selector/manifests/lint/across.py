@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from selector.manifests.document import Path
 from selector.manifests.findings import Finding
@@ -40,20 +40,19 @@ def _doubled_paths(manifests: Sequence[Checked]) -> Iterator[Finding]:
 
 def _copied_globals(manifests: Sequence[Checked]) -> Iterator[Finding]:
     """One finding for every copy, the first included: each of them has to be edited."""
-    for copies in _by_global(manifests).values():
-        if len(copies) < MIN_COPIES:
-            continue
+    for copies in identical_globals(manifests):
         for checked in copies:
             other = copies[0] if checked is not copies[0] else copies[1]
             message = f"this `global` is the same in {len(copies)} manifests, {other.document.name} for one"
             yield checked.report("copied-global", GLOBAL, message)
 
 
-def _by_global(manifests: Sequence[Checked]) -> Mapping[str, list[Checked]]:
+def identical_globals(manifests: Sequence[Checked]) -> list[list[Checked]]:
+    """The groups of manifests whose `global` says the same in the same order, and is worth a word."""
     found: dict[str, list[Checked]] = {}
     for checked in manifests:
         # Dates and keys that are no text are written as text: equal data has equal text, which is all that matters.
         text = json.dumps(checked.value(GLOBAL), indent=0, default=str, sort_keys=False)
         if text.count("\n") >= MIN_LINES:
             found.setdefault(text, []).append(checked)
-    return found
+    return [copies for copies in found.values() if len(copies) >= MIN_COPIES]
