@@ -47,6 +47,7 @@ def export(
     """
     from relay.cli.manifests.collected import collected
     from relay.cli.manifests.sources import loaded, named_documents
+    from relay.cli.manifests.writing import write_file
     from selector.manifests import Profile, resolve
     from selector.manifests.export import export as export_configs
 
@@ -67,7 +68,7 @@ def export(
     code = configs.python(text.exported(len(documents), len(wanted.tests), table.digest))
     out = Output(as_json)
     if output is not None:
-        output.write_text(code, encoding="utf-8")
+        write_file(output, code)
     if as_json:
         out.data({"python": code, "notes": list(configs.notes)})
     elif output is None:

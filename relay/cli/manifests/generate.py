@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli.manifests import text
-from relay.cli.manifests.result_options import DeviceOption, FromOption, RunOption, UpstreamOption
+from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, UpstreamOption
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
 
@@ -23,7 +23,7 @@ _LINE_CAP = 2_000
 def generate(
     *,
     sources: FromOption = None,
-    runs: RunOption = None,
+    from_runs: FromRunOption = None,
     files: Annotated[
         list[str] | None, typer.Option("--file", metavar="TEST_FILE", help="Only these, for example test/test_ops.py.")
     ] = None,
@@ -48,21 +48,22 @@ def generate(
     \b
     Examples:
       relay manifest generate --from junit/ --upstream ~/pytorch --output test_manifests/ops.yaml
-      relay manifest generate --run 12 --file test/test_ops.py
-      relay manifest generate --run 12 --existing ops.yaml --output ops.yaml
+      relay manifest generate --from-run 12 --file test/test_ops.py
+      relay manifest generate --from-run 12 --existing ops.yaml --output ops.yaml
     """
     from relay.cli.manifests.observed import BadResults, observed
+    from relay.cli.manifests.writing import write_file
 
     if output is not None and output.exists() and not (existing is not None and output.samefile(existing)):
         raise BadResults(text.file_is_there(str(output)), text.file_is_there_hint())
-    wanted = observed(sources, runs, device=device, upstream=upstream, url=url)
+    wanted = observed(sources, from_runs, device=device, upstream=upstream, url=url)
     found = [one for one in wanted.tests if not files or one.file in files]
     if not found:
         raise BadResults(text.no_results(), text.results_hint())
     made = _made(existing, found, wanted.device, issue, labels or ())
     out = Output(as_json)
     if output is not None:
-        output.write_text(made.text, encoding="utf-8")
+        write_file(output, made.text)
     if as_json:
         out.data({"manifest": made.text, "entries": made.entries, "notes": list(made.notes)})
     elif output is None:

@@ -11,7 +11,9 @@ FromOption = Annotated[
     list[Path] | None,
     typer.Option("--from", metavar="RESULTS", help="JUnit file, saved tests of a run, or a folder; repeat for more."),
 ]
-RunOption = Annotated[list[int] | None, typer.Option("--run", metavar="ID", help="A run of the relay; repeatable.")]
+FromRunOption = Annotated[
+    list[int] | None, typer.Option("--from-run", metavar="ID", help="A run of the relay; repeat for more.")
+]
 UpstreamOption = Annotated[
     Path | None, typer.Option(metavar="PATH", help="Upstream checkout; tells base names from variants in JUnit files.")
 ]

@@ -52,7 +52,7 @@ def no_results() -> str:
 
 
 def results_hint() -> str:
-    return "--from takes JUnit files, saved answers of /api/v1/runs/ID/tests, and folders of both; --run a run's number"
+    return "--from takes JUnit files, saved answers of /api/v1/runs/ID/tests, and folders; --from-run a run's number"
 
 
 def source_names_hint() -> str:
@@ -183,3 +183,20 @@ def resolved(modes: Mapping[str, int], digest: str) -> str:
     total = sum(modes.values())
     counts = ", ".join(f"{count} {mode}" for mode, count in sorted(modes.items())) or "none resolved"
     return f"{total} {_s('test', total)}: {counts}; table {digest}"
+
+
+def undated(count: int) -> str:
+    return f"{count} {_s('result', count)} without a date {'does' if count == 1 else 'do'} not count"
+
+
+def promoted(made: int, waiting: int, *, written: bool) -> str:
+    proposals = f"{made} {_s('proposal', made)}, {waiting} waiting"
+    return f"{proposals}; written" if written and made else proposals
+
+
+def not_written(path: str, why: str) -> str:
+    return f"{path} can not be written: {why}"
+
+
+def not_written_hint() -> str:
+    return "name a place that you may write to; nothing was changed"

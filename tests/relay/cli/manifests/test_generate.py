@@ -60,7 +60,7 @@ def test_base_names_come_from_the_upstream_tree(relay: Relay) -> None:
 
 def test_runs_of_the_relay_are_read_page_by_page(relay: Relay, service: StandIn) -> None:
     service.failures = [a_failure().model_copy(update={"verdict": None})]
-    ended = relay("manifest", "generate", "--run", "1", "--run", "3")
+    ended = relay("manifest", "generate", "--from-run", "1", "--from-run", "3")
     assert "TestOps::test_relu\n          mode: xfail\n" in ended.out
     assert ended.err == "1 test in 1 file: 1 new entry\n"
 
@@ -69,7 +69,7 @@ def test_a_test_that_fails_with_the_change_only_is_not_expected_to_fail(relay: R
     on_base = Attempt(tree=Tree.BASE, number=1, observation=Observation.PASSED, duration_s=0.1)
     row = a_failure()
     service.failures = [row.model_copy(update={"verdict": None, "attempts": (*row.attempts, on_base)})]
-    assert "xfail" not in relay("manifest", "generate", "--run", "1").out
+    assert "xfail" not in relay("manifest", "generate", "--from-run", "1").out
 
 
 EXISTING = """\
