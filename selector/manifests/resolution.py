@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property
 
@@ -231,15 +231,25 @@ def _without_entry(test: CollectedTest, rules: FileRules | None) -> Resolution:
 def _row(test: CollectedTest, rules: FileRules, variant: Variant, choice: Choice, outcome: Outcome) -> Resolution:
     entry, rule = outcome.entry, outcome.step.rule
     runs = outcome.mode is not Mode.SKIP
-    row = Resolution(test.id, outcome.mode, rule, provenance=outcome.provenance)
-    if runs:
-        row = replace(row, tolerance=_tolerance(test, rules, variant, choice))
+    tolerance = _tolerance(test, rules, variant, choice) if runs else None
     if entry is None:
-        return row
+        return Resolution(test.id, outcome.mode, rule, provenance=outcome.provenance, tolerance=tolerance)
     said = entry.remarks
-    row = replace(row, entry=entry.index, isolate=entry.isolate, timeout_s=entry.timeout_s)
-    row = replace(row, reason=said.reason, issue=said.issue, owner=said.owner, expires=said.expires)
-    return replace(row, tags=entry.tags) if runs else row
+    return Resolution(
+        test.id,
+        outcome.mode,
+        rule,
+        entry.index,
+        entry.tags if runs else (),
+        outcome.provenance,
+        tolerance,
+        said.reason,
+        said.issue,
+        said.owner,
+        said.expires,
+        entry.isolate,
+        entry.timeout_s,
+    )
 
 
 def _tolerance(test: CollectedTest, rules: FileRules, variant: Variant, choice: Choice) -> Tolerance | None:
