@@ -78,8 +78,9 @@ def merge(documents: Sequence[ManifestDocument]) -> Merged:
     merging = _Merging()
     for placed in [read_outline(document) for document in documents]:
         merging.take(placed)
-    name = " + ".join(document.name for document in documents)
-    return merging.merged(name)
+    rest = len(documents) - _SHOWN_NAMES
+    names = [document.name for document in documents[:_SHOWN_NAMES]] + ([f"{rest} more"] if rest > 0 else [])
+    return merging.merged(" + ".join(names))
 
 
 @dataclass(slots=True)
@@ -147,7 +148,11 @@ class _Merging:
         suite: dict[str, Any] = {"files": [_plain_block(block) for block in self.blocks.values()]}
         if self.globals:
             suite["global"] = self.globals
-        text = yaml.dump({**self._top, SUITE: suite}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**16)
+        root = {**self._top, SUITE: suite}
+        # Collections of plain values on one line: merged manifests are long, and their size is bounded.
+        text = yaml.dump(
+            root, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**16, default_flow_style=None
+        )
         document = ManifestDocument(name, text)
         return Merged(document, tuple(self.conflicts), self._provenances(document))
 
@@ -229,9 +234,10 @@ class _Merging:
             for number, entry in enumerate(block.entries):
                 self.origins[(*FILES, index, "tests", number)] = entry
         placed, _ = read_document(document)
-        return {
-            f"{document.name}:{placed.place(path).line}": origin.provenance for path, origin in self.origins.items()
-        }
+        found: dict[str, str] = {}
+        for path in sorted(self.origins, key=len):
+            found.setdefault(f"{document.name}:{placed.place(path).line}", self.origins[path].provenance)
+        return found
 
 
 class _Dumper(CSafeDumper):

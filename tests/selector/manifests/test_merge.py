@@ -91,6 +91,12 @@ def test_rows_can_be_traced_to_the_manifests_they_came_from() -> None:
     assert made.origin("elsewhere.yaml:3") == "elsewhere.yaml:3"
 
 
+def test_the_merged_manifest_is_called_after_the_first_few() -> None:
+    documents = [ManifestDocument(f"{number}.yaml", manifest(FILE, "[]")) for number in range(5)]
+    assert merge(documents[:2]).document.name == "0.yaml + 1.yaml"
+    assert merge(documents).document.name == "0.yaml + 1.yaml + 2.yaml + 2 more"
+
+
 def test_an_equal_entry_is_dropped_without_a_word() -> None:
     text = manifest(FILE, "- names: [test_brick]\n  mode: xfail")
     assert merged(text, text).conflicts == ()
