@@ -24,6 +24,11 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def canonical(data: object) -> str:
+    """A text that is equal for equal data, whatever the order of keys and the sharing of parts."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=True)
+
+
 def write_plain(data: object, comment: str = "") -> str:
     """The data as YAML text, under comment lines. Keys keep their order."""
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=WIDTH, allow_unicode=True)

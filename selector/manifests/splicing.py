@@ -55,7 +55,7 @@ class Manuscript:
         self._starts = [0, *(match.end() for match in _LINE_END.finditer(self.original))]
         root = yaml.compose(self.original, Loader=CSafeLoader)
         suite = _keys(root).get("test_suite_config", (root, root))[1]
-        files = _keys(suite).get("files")
+        files, self._global = _keys(suite).get("files"), _keys(suite).get("global")
         if files is None or not isinstance(files[1], yaml.SequenceNode):
             raise SpliceError(f"{self.name} has no list of files")
         self._files = files[1]
@@ -140,6 +140,30 @@ class Manuscript:
             raise self._refusal(self._files, "`files` is written in brackets; write one file to a line")
         last = self._files.value[-1]
         self._insert_behind(self._last_line(last), "\n" + _items([block], self._dash(last)))
+
+    def global_body(self) -> str | None:
+        """The lines below `global`, as if they stood at the margin; None when it is not written in lines of its own."""
+        extent = self._global_extent()
+        if extent is None:
+            return None
+        return textwrap.dedent(self.original[self._starts[extent[0]] : self._line_end(extent[1])]).rstrip("\r\n") + "\n"
+
+    def set_global_body(self, body: str) -> None:
+        """Put other lines below `global`, in the column of those there. Only where `global_body` has an answer."""
+        extent = self._global_extent()
+        if extent is None or self._global is None:
+            raise SpliceError(f"{self.name} has no `global` in lines of its own")
+        written = textwrap.indent(body, " " * self._global[1].start_mark.column)
+        self._splices.append(Splice(self._starts[extent[0]], self._line_end(extent[1]), written))
+
+    def _global_extent(self) -> tuple[int, int] | None:
+        if self._global is None:
+            return None
+        key, value = self._global
+        in_lines = isinstance(value, yaml.MappingNode) and not value.flow_style
+        if not in_lines or value.start_mark.line <= key.start_mark.line:
+            return None
+        return key.end_mark.line + 1, self._last_line(value)
 
     def _block(self, file: str) -> yaml.MappingNode:
         for node in self._files.value:

@@ -200,3 +200,38 @@ def not_written(path: str, why: str) -> str:
 
 def not_written_hint() -> str:
     return "name a place that you may write to; nothing was changed"
+
+
+def folder_is_full(path: str) -> str:
+    return f"{path} is not empty"
+
+
+def folder_is_full_hint() -> str:
+    return "name a folder for the sources that does not exist yet"
+
+
+def digests_differ(before: str, after: str) -> str:
+    return f"the compiled manifests would mean something else: table {after[:12]} instead of {before[:12]}"
+
+
+def digests_differ_hint() -> str:
+    return "nothing was written; `relay manifest diff` shows what differs"
+
+
+def factored(manifests: int, defaults: int, before: int, after: int, digest: str) -> str:
+    sections = f"{defaults} shared {_s('section', defaults)}"
+    counts = f"{manifests} {_s('manifest', manifests)}, {sections}: {before} lines are now {after}"
+    return f"{counts}; compiled again they resolve alike, table {digest[:12]}"
+
+
+def compile_hint() -> str:
+    return "shared lines stand in x-defaults/NAME.yaml beside the sources"
+
+
+def without_source(name: str) -> str:
+    return f"{name} has no source; remove it, or move it to the sources"
+
+
+def compiled(manifests: int, changed: int, *, written: bool) -> str:
+    state = "written" if written else "out of date"
+    return f"{manifests} {_s('manifest', manifests)}: {changed} {state}"
