@@ -133,6 +133,7 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 KINDS = ("tensor", "tensor_list", "cache", "module_path", "config_path", "model_id", "value", "py")
+_CONFIGS = frozenset({"config_path", "model_id"})
 
 
 class Argument(Section):
@@ -150,6 +151,16 @@ class Argument(Section):
     module_kwargs: dict[str, Any] = {}
     config_kwargs: dict[str, Any] = {}
     config_overrides: dict[str, Any] = {}
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that are written here, in the order in which they count; one is right. The configuration that
+        `module_path` takes is no kind of its own beside it, and `model_id` goes before `config_path`.
+        """
+        written = [kind for kind in KINDS if kind in self.model_fields_set]
+        configs = [kind for kind in written if kind in _CONFIGS]
+        dropped = configs if "module_path" in written else configs[:-1]
+        return [kind for kind in written if kind not in dropped]
 
     @model_validator(mode="before")
     @classmethod

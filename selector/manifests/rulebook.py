@@ -174,6 +174,11 @@ _TABLE = (
         fixable=True,
     ),
     _warning(
+        "expired-entry",
+        "The day has passed until which the entry was to excuse its tests.",
+        "Run the tests; then renew `expires`, or delete the entry.",
+    ),
+    _warning(
         "copied-global",
         "A `global` that is copied to many manifests has to be edited in all of them.",
         "Keep it in one place with `relay manifest migrate`.",

@@ -23,10 +23,6 @@ REFUSED = frozenset({
     UNKNOWN_KEY, "unknown-section", "misplaced-kwargs", "inert-key", "no-files", "padded-name", "unknown-token",
 })  # fmt: skip  # a list of rules, the keys in one line
 
-#: Each has a meaning of its own; `config_path` and `model_id` may also stand beside `module_path`.
-_KINDS = frozenset({"tensor", "tensor_list", "cache", "module_path", "value", "py"})
-_CONFIGS = frozenset({"config_path", "model_id"})
-
 
 def strictly(placed: Placed, manifest: Manifest | None, findings: Sequence[Finding]) -> list[Finding]:
     """The findings of one manifest as the strict profile sees them."""
@@ -59,18 +55,9 @@ def _class_problem(cls: str) -> str:
 
 def _two_kinds(placed: Placed, manifest: Manifest) -> Iterator[Finding]:
     for path, argument in _arguments(manifest, ()):
-        kinds = _kinds(argument)
-        if len(kinds) > 1:
+        if len(kinds := argument.kinds) > 1:
             message = f"an argument is of one kind, not of {' and '.join(f'`{kind}`' for kind in kinds)}"
             yield placed.finding(placed.place(path), message, rule="two-kinds")
-
-
-def _kinds(argument: Argument) -> list[str]:
-    present = [kind for kind in Argument.model_fields if kind in argument.model_fields_set]
-    kinds = [kind for kind in present if kind in _KINDS]
-    # `module_path` takes its configuration from these.
-    configs = [] if "module_path" in kinds else [kind for kind in present if kind in _CONFIGS][:1]
-    return kinds + configs
 
 
 def _arguments(value: object, path: Path) -> Iterator[tuple[Path, Argument]]:

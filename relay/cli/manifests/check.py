@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,7 +66,8 @@ def check(
     documents = named_documents(paths)
     if fix:
         documents = [_mended(document) for document in documents]
-    findings = lint(documents, None if upstream is None else upstream_tree(upstream, rev))
+    tree = None if upstream is None else upstream_tree(upstream, rev)
+    findings = lint(documents, tree, today=datetime.now(UTC).date())
     errors = sum(finding.severity == "error" for finding in findings)
     _WRITERS[Format.JSON if as_json else layout](findings)
     counts = f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 
 from selector.manifests.document import ManifestDocument
+from selector.manifests.expiry import expired
 from selector.manifests.findings import Finding, Severity
 from selector.manifests.lint.across import across
 from selector.manifests.lint.checked import Checked, examine
@@ -21,11 +23,14 @@ from selector.trees import SourceTree
 __all__ = ["RULES", "Rule", "lint"]
 
 
-def lint(documents: Sequence[ManifestDocument], upstream: SourceTree | None = None) -> tuple[Finding, ...]:
+def lint(
+    documents: Sequence[ManifestDocument], upstream: SourceTree | None = None, *, today: date | None = None
+) -> tuple[Finding, ...]:
     """Every finding in order of place, with the severity of its rule: an error is not always one that keeps a manifest
     from loading. A manifest that can not be read is left out of the rules that compare.
 
-    With `upstream` this takes the seconds of an index of that tree.
+    With `upstream` this takes the seconds of an index of that tree. With a day, entries that expired before it are
+    found.
     """
     findings: list[Finding] = []
     readable: list[Checked] = []
@@ -35,6 +40,8 @@ def lint(documents: Sequence[ManifestDocument], upstream: SourceTree | None = No
         if checked is not None:
             readable.append(checked)
     findings += _compared(readable, upstream)
+    if today is not None:
+        findings += (found for one in readable for found in expired(one.placed, one.manifest, today))
     return tuple(sorted(_as_ruled(finding) for finding in findings))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from selector.manifests.document import Path
 from selector.manifests.findings import Finding, shown
-from selector.manifests.inputs import KINDS, Argument, TensorSpec
+from selector.manifests.inputs import Argument, TensorSpec
 from selector.manifests.lint.checked import Checked
 
 
@@ -37,7 +37,7 @@ def dotted(number: str) -> str:
 
 
 def _argument(checked: Checked, path: Path, argument: Argument) -> Iterator[Finding]:
-    kinds = [kind for kind in KINDS if kind in argument.model_fields_set]
+    kinds = argument.kinds
     if len(kinds) > 1:
         message = f"an argument of two kinds, {' and '.join(f'`{kind}`' for kind in kinds)}: `{kinds[0]}` counts"
         yield checked.report("two-kinds", (*path, kinds[1]), message)

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from selector.manifests import ManifestDocument, Profile, load_manifests, resolve
+from selector.manifests.lint import lint
 from selector.types import CollectedTest, Mode
 
 TEXT = """\
@@ -34,6 +35,12 @@ def test_an_entry_that_expired_is_a_warning_at_the_day() -> None:
         "m.yaml:8:20: warning: `xfail` of this entry expired on 2031-05-08: run its tests, then renew the day or "
         "remove it; ask storage team, see #12"
     ]
+
+
+@pytest.mark.parametrize(("today", "rules"), [(AFTER, {"expired-entry"}), (LAST, set()), (None, set())])
+def test_a_check_with_a_day_finds_it_too(today: date | None, rules: set[str]) -> None:
+    found = {finding.rule for finding in lint([document()], today=today)}
+    assert found & {"expired-entry"} == rules
 
 
 @pytest.mark.parametrize("today", [LAST, None])

@@ -75,7 +75,7 @@ def test_an_unknown_section_of_edits_is_an_error() -> None:
             "position 1)",
         ),
         (call('{py: "(1,)", value: 3}'), "m.yaml:12:40: an argument is of one kind, not of `value` and `py`"),
-        (call("{model_id: x, value: 3}"), "m.yaml:12:40: an argument is of one kind, not of `value` and `model_id`"),
+        (call("{model_id: x, value: 3}"), "m.yaml:12:40: an argument is of one kind, not of `model_id` and `value`"),
     ],
 )
 def test_what_does_nothing_is_an_error(text: str, error: str) -> None:

@@ -222,3 +222,10 @@ def test_without_a_path_the_folder_of_the_settings_is_checked(
     monkeypatch.setenv("RELAY_MANIFEST_DIR", "mine")
     assert run(["manifest", "check"]) == 1
     assert capsys.readouterr().out == f"mine/a.yaml:{BAD_LINE}\n"
+
+
+def test_an_entry_that_has_expired_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = "      tests:\n        - names: [test_x]\n          mode: skip\n          expires: 2020-01-31\n"
+    write("a.yaml", GOOD % "test_a.py" + entry)
+    assert run(["manifest", "check", "a.yaml"]) == 0
+    assert "a.yaml:8:20: warning: `skip` of this entry expired on 2020-01-31" in capsys.readouterr().out
