@@ -27,11 +27,12 @@ test: $(VENV)/.dev  ## set up, then run all tests
 e2e: $(VENV)/.dev  ## only the tests that start the whole service, and the browser tests
 	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)
 
-check: $(VENV)/.dev  ## lint, formatting, types, who may import whom
+check: $(VENV)/.dev  ## lint, formatting, types, who may import whom, manifests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/relay manifest check test_manifests
 
 bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts (BENCH=selection for one, with its ARGS)
 	@for file in tests/benchmarks/bench_$(BENCH).py; do \

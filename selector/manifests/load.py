@@ -100,7 +100,7 @@ class _Gathering:
             elif (first := self.upstream.setdefault(file, rules)) is not rules:
                 message = f"{file} is listed at {first.provenance} already, which counts; this block is ignored"
                 place = placed.place((*FILES, index, "path"))
-                self.findings.append(placed.finding(place, message, Severity.WARNING))
+                self.findings.append(placed.finding(place, message, Severity.WARNING, "duplicate-path"))
 
 
 def _digest(documents: Sequence[ManifestDocument]) -> str:

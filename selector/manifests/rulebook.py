@@ -142,6 +142,11 @@ _TABLE = (
         "Repeat the tags at the exact name.",
     ),
     _warning(
+        "dtype-in-name",
+        "The framework reads dtypes out of names: a base name with one in it is filtered as if it were of that dtype.",
+        "Allow the dtype in `edits.dtypes.include`, or use the `strict` profile.",
+    ),
+    _warning(
         "glob-pattern",
         "Patterns are regular expressions: `test_foo*` is `test_fo` and any number of `o`.",
         "Write `.*` for any text.",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from selector.manifests.document import Path
+from selector.manifests.dtypes import dtype_in_name
 from selector.manifests.findings import Finding, shown
 from selector.manifests.lint.checked import Checked
 from selector.manifests.lint.inputs import in_inputs
@@ -32,6 +33,7 @@ def inside(checked: Checked) -> Iterator[Finding]:
         yield from _patterns(checked, path, block)
     for path, block, entry in checked.entries():
         yield from _entry(checked, path, block, entry)
+    yield from _dtype_words(checked)
     yield from in_inputs(checked)
     yield from in_listing(checked)
 
@@ -44,6 +46,10 @@ def _labels(checked: Checked) -> Iterator[Finding]:
             yield checked.report("orphan-label", ("test_suite_config", "labels", index), message)
     for path, block, entry in checked.entries():
         tiers = block.labels or suite.labels
+        for index, label in enumerate(entry.labels):
+            if label not in TIERS and label not in tiers:
+                message = f"the label {shown(label)} is no tier, and no label of this file"
+                yield checked.report("orphan-label", (*path, "labels", index), message)
         if entry.labels and tiers and set(entry.labels).isdisjoint(tiers):
             message = f"runs under {' or '.join(entry.labels)} only, and this file only under {', '.join(tiers)}"
             yield checked.report("unreachable-label", (*path, "labels"), message)
@@ -73,6 +79,21 @@ def _entry(checked: Checked, path: Path, block: FileBlock, entry: Entry) -> Iter
         if dtype.force_xfail:
             message = "`force_xfail` of an included dtype is read by no code; `global.supported_dtypes` has it"
             yield checked.report("inert-key", (*edits, "dtypes", "include", index, "force_xfail"), message)
+
+
+def _dtype_words(checked: Checked) -> Iterator[Finding]:
+    """Base names from which the framework reads a dtype that it then filters by (`oot-manifests.md` 2.5)."""
+    ceiling = frozenset(item.name for item in checked.suite.global_.supported_dtypes)
+    for path, _, entry in checked.entries():
+        dtypes = entry.edits.dtypes
+        excluded = {item.name for item in dtypes.exclude}
+        allowed = ceiling | {item.name for item in dtypes.include}
+        for index, name in enumerate(entry.names):
+            method = method_part(name)
+            dtype = None if is_pattern(method) else dtype_in_name(method)
+            if dtype and (dtype in excluded or (ceiling and dtype not in allowed)):
+                message = f"`{method}` reads as a variant for {dtype}, which is filtered out here, so it may never run"
+                yield checked.report("dtype-in-name", (*path, "names", index), message)
 
 
 def _patterns(checked: Checked, path: Path, block: FileBlock) -> Iterator[Finding]:

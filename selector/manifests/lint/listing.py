@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from selector.manifests.document import Path
@@ -19,7 +18,6 @@ _LINE = re.compile(r"^[ \t]*(?:-[ \t]+)?path:[ \t]+(?P<path>.*?)(?:[ \t]+#.*)?[ 
 def in_listing(checked: Checked) -> Iterator[Finding]:
     """Quoted paths, lines that only look like a file block, and blocks that do not look like one."""
     lines = list(_textual(checked.document.text))
-    textual = Counter(path for _, path in lines)
     parsed: dict[int, str] = {}
     for path, block in checked.blocks():
         where: Path = (*path, "path")
@@ -31,9 +29,6 @@ def in_listing(checked: Checked) -> Iterator[Finding]:
             yield checked.report("textual-file-list", where, message)
         elif written != block.path:
             yield _misread(checked, where, written, block.path)
-        elif textual[written] > 1:
-            message = f"the launcher runs this file {textual[written]} times: its path stands in as many lines"
-            yield checked.report("duplicate-path", where, message)
     for line, text in lines:
         if line not in parsed:
             message = f"the launcher takes this line for a file to run: {shown(text)}"

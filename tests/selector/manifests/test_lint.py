@@ -70,6 +70,7 @@ BREAKS: dict[str, tuple[str, int]] = {
     "class-conflict": (entry("- names: [TestB::test_two]"), 8),
     "shadowed-entry": (entry("- names: [TestA::test_two]"), 8),
     "lost-tags": (entry('- names: ["test_t.*"]\n  tags: [slow]'), 7),
+    "dtype-in-name": (entry("- names: [TestA::test_int8_pack]"), 7),
     "glob-pattern": (entry("- names: [test_one*]"), 7),
     "orphan-label": (GOOD.replace("unit, trunk", "nightly, trunk"), 2),
     "unreachable-label": (GOOD.replace("labels: [trunk]", "labels: [smoke]"), 8),
@@ -155,6 +156,30 @@ def test_a_file_that_the_launcher_reads_otherwise_is_found(block: str, expected:
 def test_an_expression_that_is_too_small_for_a_number_keeps_its_exponent() -> None:
     (finding,) = findings(GOOD.replace("0.001", "1e-9"))
     assert finding.message.endswith("write `1.0e-09`")
+
+
+def test_a_label_of_an_entry_that_is_no_tier_is_found_unless_it_is_the_files_own() -> None:
+    (finding,) = findings(GOOD.replace("labels: [trunk]", "labels: [trunk, nightly]"))
+    assert (finding.rule, finding.line, finding.column) == ("orphan-label", 8, 27)
+
+
+@pytest.mark.parametrize("allowed", ["dtypes: {include: [{name: int8}]}", "ops: {}"])
+def test_a_dtype_in_a_name_is_no_matter_where_it_is_allowed(allowed: str) -> None:
+    text = entry(f"- names: [TestA::test_int8_pack]\n  edits: {{{allowed}}}")
+    assert findings(text if "int8}" in allowed else text.replace("name: float16, prec", "name: int8, prec")) == ()
+
+
+@pytest.mark.parametrize("beside", ["config_path: a.B", "model_id: a/b"])
+def test_the_configuration_of_a_module_is_no_second_kind(beside: str) -> None:
+    assert findings(model(f"{{module_path: torch.nn.Linear, {beside}}}")) == ()
+
+
+def test_the_shipped_manifests_have_no_finding() -> None:
+    folder = Path(__file__).parents[3] / "test_manifests"
+    files = sorted(folder.glob("**/*.yaml"))
+    assert files
+    documents = [ManifestDocument(file.relative_to(folder).as_posix(), file.read_text("utf-8")) for file in files]
+    assert lint(documents) == ()
 
 
 GLOBAL = "  global:\n    supported_ops:\n" + "".join(f"      - op{number}\n" for number in range(30))
