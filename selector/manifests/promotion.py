@@ -177,7 +177,14 @@ def rewrite(
     except SpliceError as error:
         refused += [Held(one.file, one.base, one.provenance, str(error)) for one in demoted]
         return Rewritten(after, tuple(kept), tuple(refused))
-    return Rewritten(ManifestDocument(document.name, extended.text), (*kept, *demoted), tuple(refused), extended.notes)
+    changed = ManifestDocument(document.name, extended.text)
+    rows = _rows(load_manifests([changed]), observed, device)
+    for one in demoted:
+        if any(rows[test_id].mode is Mode.MANDATORY_SUCCESS for test_id in one.ids):
+            refused.append(Held(one.file, one.base, one.provenance, "it still fails and its entry needs a person"))
+        else:
+            kept.append(one)
+    return Rewritten(changed, tuple(kept), tuple(refused), extended.notes)
 
 
 def _required(document: ManifestDocument, proposals: Sequence[Proposal]) -> str:

@@ -189,6 +189,14 @@ def test_a_required_test_that_keeps_failing_is_excused_with_the_issue() -> None:
     ]
 
 
+def test_a_demotion_that_only_a_person_can_write_is_not_among_those_made() -> None:
+    text = TEXT.replace("mode: skip", "edits: {dtypes: {exclude: [{name: bool}]}}")
+    result = rewritten(runs("test_gone", [FAILED] * 3), text=text, demote=True)
+    assert (result.document.text, result.made) == (text, ())
+    assert result.refused[0].why == "it still fails and its entry needs a person"
+    assert "change it by hand" in result.notes[0]
+
+
 def test_one_failure_is_no_demotion() -> None:
     assert proposed(runs("test_new", [PASSED, PASSED, FAILED]), demote=True) == ((), ())
 
