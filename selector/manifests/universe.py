@@ -30,10 +30,7 @@ def read_universe(text: str, device: str = "") -> tuple[CollectedTest, ...]:
     off, and the base name ends before `_<device>`, so that an operator or a parameter in the method name stays in the
     base name. Without a device the method is the base name.
     """
-    document = _parsed(text)
-    items = document.get("universe") if isinstance(document, dict) else document
-    if not isinstance(items, list):
-        raise UniverseError('write a JSON list of tests, or an object with one under "universe"')
+    items = _items(_parsed(text))
     word = device or device_of(text)
     tests = tuple(_test(item, number, word) for number, item in enumerate(items, 1))
     twice = [test_id for test_id, count in Counter(test.id for test in tests).items() if count > 1]
@@ -47,6 +44,18 @@ def device_of(text: str) -> str:
     document = _parsed(text)
     device = document.get("device") if isinstance(document, dict) else None
     return device if isinstance(device, str) else ""
+
+
+def plain_ids(text: str) -> frozenset[str]:
+    """The ids about which the text tells nothing more. Raises UniverseError."""
+    return frozenset(item for item in _items(_parsed(text)) if isinstance(item, str))
+
+
+def _items(document: object) -> list[object]:
+    items = document.get("universe") if isinstance(document, dict) else document
+    if not isinstance(items, list):
+        raise UniverseError('write a JSON list of tests, or an object with one under "universe"')
+    return items
 
 
 def _parsed(text: str) -> object:

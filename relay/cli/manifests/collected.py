@@ -7,7 +7,7 @@ from pathlib import Path
 
 from relay.cli.manifests import text
 from relay.failures import Failure
-from selector.manifests.universe import MAX_BYTES, UniverseError, device_of, read_universe
+from selector.manifests.universe import MAX_BYTES, UniverseError, device_of, plain_ids, read_universe
 from selector.types import CollectedTest
 
 
@@ -19,10 +19,11 @@ class BadIds(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Tests, and the device's word in their generated names."""
+    """Tests, and the device's word in their generated names. `plain` are those known by their id alone."""
 
     tests: tuple[CollectedTest, ...]
     device: str
+    plain: frozenset[str] = frozenset()
 
 
 def collected(path: Path | None, device: str | None) -> Collected:
@@ -34,7 +35,7 @@ def collected(path: Path | None, device: str | None) -> Collected:
     content = _read(path)
     try:
         word = device or device_of(content) or _configured_device()
-        return Collected(read_universe(content, word), word)
+        return Collected(read_universe(content, word), word, plain_ids(content))
     except UniverseError as error:
         raise BadIds(text.bad_ids(str(path), str(error)), text.ids_hint()) from error
 

@@ -26,9 +26,11 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
+    from relay.cli.manifests.collected import Collected
     from selector.manifests import ManifestDocument, ManifestError, ManifestSet, Profile
     from selector.manifests.merge import Merged
     from selector.manifests.resolution import Resolution
+    from selector.types import CollectedTest
 
 _LINE_CAP = 2_000
 
@@ -56,6 +58,9 @@ def resolve(
     which the first manifest by name rules a file. With --json an object: id -> mode, reason (the rule), entry, tags,
     provenance and more. Exit code 1 when a manifest does not load.
 
+    Base name, operator and dtype of a plain id are read out of it, which names make uncertain: the base is the longest
+    listed name that the id can be a variant of.
+
     \b
     Examples:
       relay manifest resolve ops.yaml --ids ids.json --json
@@ -78,7 +83,7 @@ def resolve(
     overdue = _today() if enforce_expiry else None
     table = resolve_tests(
         manifests,
-        wanted.tests,
+        _described(wanted, manifests),
         profile=reading,
         device=wanted.device,
         test_type=test_type,
@@ -89,6 +94,8 @@ def resolve(
     _write(out, rows)
     for conflict in merged.conflicts if merged else ():
         out.note(one_line(f"warning: {conflict}", _LINE_CAP))
+    if wanted.plain:
+        out.note(text.plain_ids(len(wanted.plain)))
     out.note(text.resolved(Counter(row.mode.value for row in rows), table.digest))
 
 
@@ -116,6 +123,13 @@ def _loaded(
         for document in documents:
             load_manifests([document], profile=profile)
         raise
+
+
+def _described(wanted: Collected, manifests: ManifestSet) -> list[CollectedTest]:
+    """The tests, those known by their id alone as well as the listed names let us know them."""
+    from selector.manifests.explain import guess_test
+
+    return [guess_test(test.id, manifests, wanted.device) if test.id in wanted.plain else test for test in wanted.tests]
 
 
 def _write(out: Output, rows: Sequence[Resolution]) -> None:

@@ -235,3 +235,8 @@ def without_source(name: str) -> str:
 def compiled(manifests: int, changed: int, *, written: bool) -> str:
     state = "written" if written else "out of date"
     return f"{manifests} {_s('manifest', manifests)}: {changed} {state}"
+
+
+def plain_ids(count: int) -> str:
+    tests = f"{count} {_s('test', count)}"
+    return f"base name, operator and dtype of {tests} were read out of the id; an object for each test tells them"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from selector.manifests.universe import UniverseError, device_of, read_universe
+from selector.manifests.universe import UniverseError, device_of, plain_ids, read_universe
 from selector.types import CollectedTest
 
 TOLD = {
@@ -54,6 +54,10 @@ def test_the_device_may_stand_in_the_text() -> None:
     assert read_universe(text)[0].base == "test_x"
     assert read_universe(text, "other")[0].base == "test_x_toy_int8"
     assert device_of("[]") == ""
+
+
+def test_what_is_known_by_its_id_alone_can_be_asked_for() -> None:
+    assert plain_ids(json.dumps({"universe": [TOLD, "t.py::test_x"]})) == {"t.py::test_x"}
 
 
 @pytest.mark.parametrize(

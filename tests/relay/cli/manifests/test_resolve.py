@@ -74,7 +74,7 @@ def test_off_a_terminal_rows_are_lines_and_the_count_stands_beside(capsys: pytes
     assert run(["manifest", "resolve", "m", "--ids", "ids.json"]) == 0
     out, err = capsys.readouterr()
     assert out == f"{ONE}\txfail\tlisted\tm/a.yaml:6\tdamp\n{TWO}\tskip\tunlisted\tm/a.yaml:3\t\n"
-    assert err.startswith("2 tests: 1 skip, 1 xfail; table ")
+    assert err.splitlines()[-1].startswith("2 tests: 1 skip, 1 xfail; table ")
 
 
 def test_several_files_are_merged_with_a_word_about_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,6 +112,16 @@ def test_expiry_is_enforced_when_asked(capsys: pytest.CaptureFixture[str]) -> No
         {"reason": "", "issue": "", "owner": "", "expires": "2020-01-31"},
     )
     assert resolved(capsys, *strict, "--enforce-expiry")[ONE]["mode"] == "mandatory_success"
+
+
+def test_a_plain_id_is_a_variant_of_the_longest_listed_name(capsys: pytest.CaptureFixture[str]) -> None:
+    ids = [f"test/test_a.py::TestASPYRE::{name}" for name in ("test_op_mul_spyre_int8", "test_op_nn_relu_spyre_int8")]
+    write("ids.json", json.dumps(ids))
+    write("c.yaml", BLOCK % ("skip", "test_op", "xfail") + "  global: {supported_ops: [mul, add]}\n")
+    assert run(["manifest", "resolve", "c.yaml", "--ids", "ids.json", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [row["reason"] for row in json.loads(out).values()] == ["listed", "listed"]
+    assert err.startswith("base name, operator and dtype of 2 tests were read out of the id; ")
 
 
 def test_labels_and_platforms_are_compared_when_given(capsys: pytest.CaptureFixture[str]) -> None:
