@@ -17,7 +17,7 @@ LINES = [
     *((name,) for name in COMMANDS),
     *(("run", name) for name in ("list", "view", "watch", "rerun", "cancel")),
     ("token", "show"),
-    ("manifest", "check"),
+    *(("manifest", name) for name in ("check", "export", "generate", "migrate", "promote")),
 ]
 
 
