@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from selector.manifests.document import ManifestDocument
+from selector.manifests.findings import ManifestError
 from selector.manifests.load import load_manifests
 from selector.manifests.plain import write_plain
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import resolve
-from selector.manifests.results import ObservedTest
-from selector.manifests.schema import MAX_NAME_CHARACTERS, is_pattern
+from selector.manifests.results import ObservedTest, ResultsError
+from selector.manifests.schema import MAX_NAME_CHARACTERS
 from selector.manifests.treatment import Entries, Judge, NewEntry, SeenTest, seen_tests, treat
 from selector.manifests.upstream import UPSTREAM_ROOT, path_problem, upstream_file
 from selector.types import CollectedTest, Mode
@@ -44,7 +45,7 @@ def generate(
     observed: Iterable[ObservedTest], *, device: str, issue: str = "", labels: Sequence[str] = (), comment: str = ""
 ) -> Generated:
     """A new manifest with a block for each observed file. `device` is the word in generated names; `issue` is put into
-    every entry, `labels` are the suite's.
+    every entry with a reason, `labels` are the suite's. Raises ResultsError when no manifest comes of it.
     """
     blocks: list[dict[str, object]] = []
     notes: list[str] = []
@@ -58,7 +59,14 @@ def generate(
         notes += wanted.notes
         blocks.append(block(file, wanted.entries))
     suite: dict[str, object] = {"labels": list(labels)} if labels else {}
-    return Generated(write_plain({"test_suite_config": {**suite, "files": blocks}}, comment), count, tuple(notes))
+    if not blocks:
+        raise ResultsError("; ".join(["the results show nothing that a manifest can list", *notes[:1]]))
+    text = write_plain({"test_suite_config": {**suite, "files": blocks}}, comment)
+    try:
+        load_manifests([ManifestDocument("generated.yaml", text)])
+    except ManifestError as error:
+        raise ResultsError(f"the manifest would not load, so make one for fewer files: {error}") from error
+    return Generated(text, count, tuple(notes))
 
 
 def by_file(variants: Iterable[SeenTest]) -> Iterator[tuple[str, list[SeenTest]]]:
@@ -82,7 +90,8 @@ def path_of(file: str) -> str:
 def file_problem(file: str) -> str:
     """Why a file can not be listed, empty when it can."""
     path = path_of(file)
-    problem = path_problem(path) or ("" if upstream_file(path) == file else "it is no path of the upstream tree")
+    usable = upstream_file(path) == file and file.isprintable()
+    problem = path_problem(path) or ("" if usable else "it is no path of the upstream tree")
     return f"{file!r} is left out: {problem}" if problem else ""
 
 
@@ -97,7 +106,7 @@ def entries_for(variants: Sequence[SeenTest], bench: Bench, issue: str = "") -> 
     treated: dict[Entries, list[Entries]] = {}
     notes: list[str] = []
     for base, found in by_base(variants):
-        if is_pattern(base) or any(len(one.test.cls) + len(base) + 2 > MAX_NAME_CHARACTERS for one in found):
+        if not all(_can_be_named(one.test) for one in found):
             notes.append(f"{found[0].test.file}: {base[:60]!r} is left out: it can not be written as a name")
             continue
         entries, exact = treat(found, bench.device, bench.judge(found))
@@ -106,6 +115,12 @@ def entries_for(variants: Sequence[SeenTest], bench: Bench, issue: str = "") -> 
         nameless = tuple(replace(entry, names=(), issue=issue if entry.reason else "") for entry in entries)
         treated.setdefault(nameless, []).append(entries)
     return Wanted(tuple(_shared(treated)), tuple(notes))
+
+
+def _can_be_named(test: CollectedTest) -> bool:
+    """Whether class and base are what Python lets a source say; a results file can hold anything."""
+    parts = [part for part in (test.cls, test.base) if part]
+    return bool(test.base) and all(map(str.isidentifier, parts)) and len("::".join(parts)) <= MAX_NAME_CHARACTERS
 
 
 def _shared(treated: Mapping[Entries, Sequence[Entries]]) -> Iterator[NewEntry]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli.manifests import text
-from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, UpstreamOption
+from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, IssueOption, UpstreamOption
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
 
@@ -31,7 +31,7 @@ def generate(
         Path | None, typer.Option(metavar="MANIFEST", help="Extend this one instead of making a new one.")
     ] = None,
     upstream: UpstreamOption = None,
-    issue: Annotated[str, typer.Option(metavar="LINK", help="Issue to put into every new entry with a reason.")] = "",
+    issue: IssueOption = "",
     labels: Annotated[
         list[str] | None, typer.Option("--label", help="Suite label of a new manifest; repeat for more.")
     ] = None,
@@ -79,14 +79,19 @@ def _made(
     existing: Path | None, found: Sequence[ObservedTest], device: str, issue: str, labels: Sequence[str]
 ) -> Generated:
     from relay.cli.manifests.folder import BadManifests
+    from relay.cli.manifests.observed import BadResults
     from relay.cli.manifests.sources import named_documents, unusable
     from selector.manifests import ManifestError
     from selector.manifests.extension import extend
     from selector.manifests.generation import generate as generate_from
+    from selector.manifests.results import ResultsError
     from selector.manifests.splicing import SpliceError
 
     if existing is None:
-        return generate_from(found, device=device, issue=issue, labels=labels)
+        try:
+            return generate_from(found, device=device, issue=issue, labels=labels)
+        except ResultsError as error:
+            raise BadResults(str(error), text.results_hint()) from error
     (document,) = named_documents([existing])
     try:
         return extend(document, found, device=device, issue=issue)

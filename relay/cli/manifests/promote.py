@@ -11,7 +11,7 @@ import typer
 
 from relay.cli.manifests import text
 from relay.cli.manifests.resolve_options import ManifestsArgument
-from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, UpstreamOption
+from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, IssueOption, UpstreamOption
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
 
@@ -32,9 +32,11 @@ def promote(
     runs: Annotated[int, typer.Option(min=1, help="So many newest runs have to have passed,")] = 10,
     days: Annotated[int, typer.Option(min=1, help="on so many different days (UTC),")] = 3,
     machines: Annotated[int, typer.Option(min=1, help="on so many different machines.")] = 2,
-    demote: Annotated[bool, typer.Option("--demote", help="Excuse required tests that keep failing, too.")] = False,
+    demote: Annotated[
+        bool, typer.Option("--demote", help="Excuse required tests that keep failing, too; needs --issue.")
+    ] = False,
     failures: Annotated[int, typer.Option(min=1, help="With --demote: so many newest runs have to have failed.")] = 3,
-    issue: Annotated[str, typer.Option(metavar="LINK", help="With --demote: the issue that is to end it.")] = "",
+    issue: IssueOption = "",
     write: Annotated[bool, typer.Option("--write", help="Change the manifests instead of showing a diff.")] = False,
     upstream: UpstreamOption = None,
     device: DeviceOption = None,
@@ -77,11 +79,16 @@ def _changed(
     device: str,
     issue: str,
 ) -> list[tuple[ManifestDocument, Rewritten]]:
+    from relay.cli.manifests.sources import unusable
+    from selector.manifests import ManifestError
     from selector.manifests.promotion import rewrite
 
     named = {one.manifest for one in made}
     touched = [document for document in documents if document.name in named]
-    return [(document, rewrite(document, made, observed, device=device, issue=issue)) for document in touched]
+    try:
+        return [(document, rewrite(document, made, observed, device=device, issue=issue)) for document in touched]
+    except ManifestError as error:
+        raise unusable(error) from error
 
 
 def _report(

@@ -12,7 +12,7 @@ from selector.manifests import ManifestDocument, load_manifests
 from selector.manifests.generation import Generated, generate
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import resolve
-from selector.manifests.results import Observation, ObservedTest
+from selector.manifests.results import Observation, ObservedTest, ResultsError
 from selector.types import CollectedTest, Mode
 
 FILE = "test/test_a.py"
@@ -148,15 +148,24 @@ def test_a_reason_is_text_whatever_the_test_printed(detail: str) -> None:
 
 @pytest.mark.parametrize("file", ["../x.py", "/etc/x.py", "test/*.py", "a/../b.py"])
 def test_a_file_outside_the_tree_is_left_out_and_named(file: str) -> None:
-    generated = generate([seen("test_x", FAILED, file=file)], device="spyre")
+    generated = generate([seen("test_x", FAILED, file=file), seen("test_y", FAILED)], device="spyre")
     assert file not in generated.text
     assert len(generated.notes) == 1
 
 
-def test_a_name_that_would_be_a_pattern_is_left_out_and_named() -> None:
-    generated = generate([seen("test_x[a]", FAILED)], device="spyre")
+@pytest.mark.parametrize(
+    ("base", "cls"),
+    [("test_x[a]", "T"), ("", "T"), (" test_x", "T"), ("test_x", "A::B"), ("test_x", "a b"), ("test_x\ud800", "T")],
+)
+def test_a_name_that_no_source_can_have_is_left_out_and_named(base: str, cls: str) -> None:
+    generated = generate([seen(base, FAILED, cls=cls), seen("test_y", FAILED)], device="spyre")
     assert "test_x" not in generated.text
     assert "can not be written as a name" in generated.notes[0]
+
+
+def test_results_of_which_no_manifest_comes_are_refused() -> None:
+    with pytest.raises(ResultsError, match=r"nothing that a manifest can list; '\.\./x\.py' is left out"):
+        generate([seen("test_x", FAILED, file="../x.py")], device="spyre")
 
 
 SUFFIXES = ["_spyre", "_spyre_float32", "_spyre_int8", "_spyre_float64", "_add_spyre_float32", "_svd_spyre_int8"]

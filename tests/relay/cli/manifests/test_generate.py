@@ -91,6 +91,12 @@ def test_an_existing_manifest_is_extended_in_place_with_its_comments(relay: Rela
     assert Path("m.yaml").read_text(encoding="utf-8") == after
 
 
+def test_an_issue_that_no_manifest_takes_is_refused_before_anything_else(relay: Relay) -> None:
+    ended = relay("manifest", "generate", "--from", "r", "--issue", "soon")
+    assert (ended.code, ended.out) == (2, "")
+    assert "write a link, `owner/repository#12` or `#12`" in ended.err
+
+
 def test_an_existing_manifest_that_does_not_load_or_is_in_brackets_is_named(relay: Relay) -> None:
     Path("m.yaml").write_text(EXISTING + "      tests: 3\n", encoding="utf-8")
     assert "`tests` must be a list" in relay("manifest", "generate", "--from", "r", "--existing", "m.yaml").err
