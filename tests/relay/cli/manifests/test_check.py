@@ -215,6 +215,14 @@ def test_fix_a_second_time_writes_nothing(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err == "1 manifest: 0 errors, 0 warnings\n"
 
 
+def test_a_folder_that_is_no_upstream_tree_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.yaml", GOOD % "test_a.py")
+    assert run(["manifest", "check", "a.yaml", "--upstream", ""]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: . is no upstream tree: it has no files in test/\n")
+
+
 def test_without_a_path_the_folder_of_the_settings_is_checked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
