@@ -19,6 +19,7 @@ from selector.manifests.oddities import oddities
 from selector.manifests.schema import Edits, Entry, GlobalConfig, Manifest, ModuleInclude, OpInclude
 
 SCHEMA = "schema"
+INVALID_NAME = "invalid-name"
 UNKNOWN_KEY = "unknown-key"
 
 _UNKNOWN_KEY_ERRORS = frozenset({"extra_forbidden", "invalid_key"})
@@ -71,7 +72,8 @@ def _parked(details: ErrorDetails) -> bool:
 def _finding(placed: Placed, details: ErrorDetails) -> Finding:
     path = details["loc"]
     if details["type"] not in _UNKNOWN_KEY_ERRORS:
-        return placed.finding(placed.place(path), _sentence(path, details), rule=SCHEMA)
+        rule = INVALID_NAME if details["type"] == "value_error" and path[-2:-1] == ("names",) else SCHEMA
+        return placed.finding(placed.place(path), _sentence(path, details), rule=rule)
     # A key that is no text (`3: x`) is an index to pydantic and text to us.
     key_path = (*path[:-1], str(path[-1]))
     model = _model_at(path[:-1])

@@ -51,6 +51,11 @@ _TABLE = (
     _error(
         "schema", "A value is missing or has the wrong type, so the manifest does not load.", "Write what it asks for."
     ),
+    _error(
+        "invalid-name",
+        "A name that is neither a method nor a valid pattern stops the collection of its file when it is matched.",
+        "Write `method`, `Class::method`, or a regular expression for the method.",
+    ),
     _error("no-files", "A manifest without file blocks governs nothing and fails when it is run.", "Add a file block."),
     _error(
         "unknown-section",

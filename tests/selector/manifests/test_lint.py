@@ -48,6 +48,7 @@ BREAKS: dict[str, tuple[str, int]] = {
     "yaml-syntax": ("a: [", 2),
     "unsafe-yaml": ("a: !!set {b}", 1),
     "schema": (GOOD.replace("mode: xfail", "mode: fail"), 10),
+    "invalid-name": (entry("- names: [TestA::test_(]"), 7),
     "no-files": ("test_suite_config: {files: []}", 1),
     "unknown-section": (entry("- names: [test_one]\n  edits: {shapes: {}}"), 8),
     "padded-name": (entry("- names: [' test_one']"), 7),
