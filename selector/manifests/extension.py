@@ -7,6 +7,7 @@ manifest keeps from running by its `global` section or by labels stays as it is.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from yaml import CSafeLoader
 from selector.manifests.document import ManifestDocument
 from selector.manifests.generation import Bench, Generated, block, by_base, by_file, entries_for, file_problem
 from selector.manifests.load import ManifestSet, load_manifests
+from selector.manifests.plain import write_plain
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import Resolution, resolve
 from selector.manifests.results import ObservedTest
@@ -68,7 +70,8 @@ class _Extending:
         self.notes: list[str] = []
         self.entries = 0
         suite = yaml.load(self.document.text, Loader=CSafeLoader)["test_suite_config"]
-        self.suite = {key: value for key, value in suite.items() if key == "global"}
+        shared = {key: value for key, value in suite.items() if key == "global"}
+        self.suite = textwrap.indent(write_plain(shared), "  ") if shared else ""
         self.blocks: dict[str | None, Mapping[str, object]] = {}
         for written in suite["files"]:
             self.blocks.setdefault(upstream_file(written["path"]), written)

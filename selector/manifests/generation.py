@@ -8,7 +8,7 @@ each entry is written, loaded and resolved, and kept when it means what was seen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from selector.manifests.document import ManifestDocument
@@ -142,12 +142,12 @@ def _imprecise(base: str, variants: Sequence[SeenTest], modes: Mapping[str, Mode
 @dataclass(frozen=True, slots=True)
 class Bench:
     """Tries entries out by writing them into a manifest of their own and resolving it. They stand behind what
-    `file_block` lists; `suite` holds what else stands below `test_suite_config`.
+    `file_block` lists; `suite` is what else stands below `test_suite_config`, as text that is written once for all.
     """
 
     device: str
     file_block: Mapping[str, object]
-    suite: Mapping[str, object] = field(default_factory=dict)
+    suite: str = ""
 
     def judge(self, variants: Sequence[SeenTest]) -> Judge:
         """For the variants of one base test."""
@@ -157,7 +157,7 @@ class Bench:
         tested = {**block(tests[0].file, ()), **self.file_block}
         listed = tested.get("tests")
         tested["tests"] = [*(listed if isinstance(listed, list) else []), *(entry.data() for entry in entries)]
-        text = write_plain({"test_suite_config": {**self.suite, "files": [tested]}})
+        text = write_plain({"test_suite_config": {"files": [tested]}}) + self.suite
         manifests = load_manifests([ManifestDocument("proposed.yaml", text)])
         table = resolve(manifests, tests, profile=Profile.COMPAT, device=self.device)
         return {row.id: row.mode for row in table.rows}
