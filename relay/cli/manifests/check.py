@@ -81,7 +81,7 @@ def _mended(document: ManifestDocument) -> ManifestDocument:
     from relay.cli.manifests.folder import BadManifests
     from relay.manifests import ManifestFolderError, replace_manifest
     from selector.manifests import ManifestDocument
-    from selector.manifests.repair import repair
+    from selector.manifests.lint.repair import repair
 
     done = repair(document)
     if done.mended:

@@ -21,7 +21,7 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests.difference import Change, Difference
+    from selector.manifests.comparing.difference import Change, Difference
     from selector.manifests.resolution import Resolution
 
 _SHOWN_IDS = 5
@@ -51,7 +51,7 @@ def diff(
     from relay.cli.manifests.collected import collected
     from relay.cli.manifests.sources import documents_at, loaded
     from selector.manifests import Profile, resolve
-    from selector.manifests.difference import difference
+    from selector.manifests.comparing.difference import difference
 
     wanted = collected(ids, device)
     old, new = (
@@ -72,7 +72,7 @@ def diff(
 
 
 def _write(out: Output, found: Difference) -> None:
-    from selector.manifests.difference import Effect
+    from selector.manifests.comparing.difference import Effect
 
     counts = {effect.value: found.count(effect) for effect in Effect}
     if out.as_json:
@@ -94,7 +94,7 @@ def _lines(change: Change) -> Iterator[str]:
 
 def _side(change: Change, row: Resolution) -> str:
     """One side of a change, with what the effect is about."""
-    from selector.manifests.difference import Effect
+    from selector.manifests.comparing.difference import Effect
 
     shown = f"{row.mode} ({', '.join(part for part in (row.rule, row.provenance) if part)})"
     if change.effect is Effect.TAGS:

@@ -20,7 +20,7 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, clean, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests.explain import Explanation
+    from selector.manifests.explaining.explain import Explanation
     from selector.manifests.resolution import Trace
 
 
@@ -51,9 +51,9 @@ def explain(
     from relay.cli.manifests.sources import loaded, named_documents
     from relay.cli.manifests.upstream import upstream_tree
     from relay.failures import Failure
-    from selector.manifests.explain import UnknownTestError, find_test, guess_test
-    from selector.manifests.explain import explain as explain_test
-    from selector.manifests.results import names_in, no_source_names
+    from selector.manifests.authoring.results import names_in, no_source_names
+    from selector.manifests.explaining.explain import UnknownTestError, find_test, guess_test
+    from selector.manifests.explaining.explain import explain as explain_test
 
     wanted = collected(ids, device)
     manifests = loaded(named_documents(paths))

@@ -49,7 +49,7 @@ def export(
     from relay.cli.manifests.sources import loaded, named_documents
     from relay.cli.manifests.writing import write_file
     from selector.manifests import Profile, resolve
-    from selector.manifests.export import export as export_configs
+    from selector.manifests.authoring.export import export as export_configs
 
     if not set_test_configs:
         raise typer.BadParameter("say which form: --set-test-configs is the one there is", context)

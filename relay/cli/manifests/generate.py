@@ -14,8 +14,8 @@ from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests.generation import Generated
-    from selector.manifests.results import ObservedTest
+    from selector.manifests.authoring.generation import Generated
+    from selector.manifests.authoring.results import ObservedTest
 
 _LINE_CAP = 2_000
 
@@ -82,10 +82,10 @@ def _made(
     from relay.cli.manifests.observed import BadResults
     from relay.cli.manifests.sources import named_documents, unusable
     from selector.manifests import ManifestError
-    from selector.manifests.extension import extend
-    from selector.manifests.generation import generate as generate_from
-    from selector.manifests.results import ResultsError
-    from selector.manifests.splicing import SpliceError
+    from selector.manifests.authoring.extension import extend
+    from selector.manifests.authoring.generation import generate as generate_from
+    from selector.manifests.authoring.results import ResultsError
+    from selector.manifests.authoring.splicing import SpliceError
 
     if existing is None:
         try:

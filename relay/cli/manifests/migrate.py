@@ -60,7 +60,7 @@ def _factor(out: Output, source: Path, output: Path, wanted: Collected) -> None:
     from relay.cli.manifests.sources import documents_at, loaded, unusable
     from relay.cli.manifests.writing import NotWritten
     from selector.manifests import ManifestError
-    from selector.manifests.migration import compile_source, digest, factor
+    from selector.manifests.authoring.migration import compile_source, digest, factor
 
     if output.exists() and any(output.iterdir()):
         raise NotWritten(text.folder_is_full(str(output)), text.folder_is_full_hint())
@@ -89,7 +89,7 @@ def _compile(out: Output, source: Path, output: Path, *, check: bool) -> None:
     from relay.cli.manifests.folder import BadManifests
     from relay.cli.manifests.sources import documents_at, unusable
     from selector.manifests import ManifestError
-    from selector.manifests.migration import MigrationError, compile_source
+    from selector.manifests.authoring.migration import MigrationError, compile_source
 
     found = documents_at(str(source))
     defaults = {

@@ -14,8 +14,8 @@ from relay.cli.connect import load_settings, open_client
 from relay.cli.manifests import text
 from relay.client import ApiClient
 from relay.failures import Failure
-from selector.manifests.result_files import MAX_RESULT_BYTES, read_results, read_rows
-from selector.manifests.results import Naming, ObservedTest, ResultsError, names_in, no_source_names
+from selector.manifests.authoring.result_files import MAX_RESULT_BYTES, read_results, read_rows
+from selector.manifests.authoring.results import Naming, ObservedTest, ResultsError, names_in, no_source_names
 from selector.trees import DirectoryTree
 
 _PAGE = 200

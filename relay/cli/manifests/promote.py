@@ -17,8 +17,8 @@ from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
     from selector.manifests import ManifestDocument
-    from selector.manifests.promotion import Held, Proposal, Rewritten
-    from selector.manifests.results import ObservedTest
+    from selector.manifests.authoring.promotion import Held, Proposal, Rewritten
+    from selector.manifests.authoring.results import ObservedTest
 
 _LINE_CAP = 2_000
 
@@ -55,8 +55,8 @@ def promote(
     from relay.cli.manifests.observed import observed
     from relay.cli.manifests.sources import loaded, named_documents
     from relay.cli.manifests.writing import write_file
-    from selector.manifests.promotion import propose
-    from selector.manifests.streaks import Policy
+    from selector.manifests.authoring.promotion import propose
+    from selector.manifests.authoring.streaks import Policy
 
     if demote and not issue:
         raise typer.BadParameter("a demotion needs the issue that is to end it", context, param_hint="--issue")
@@ -81,7 +81,7 @@ def _changed(
 ) -> list[tuple[ManifestDocument, Rewritten]]:
     from relay.cli.manifests.sources import unusable
     from selector.manifests import ManifestError
-    from selector.manifests.promotion import rewrite
+    from selector.manifests.authoring.promotion import rewrite
 
     named = {one.manifest for one in made}
     touched = [document for document in documents if document.name in named]

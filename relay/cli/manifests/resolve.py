@@ -127,7 +127,7 @@ def _loaded(
 
 def _described(wanted: Collected, manifests: ManifestSet) -> list[CollectedTest]:
     """The tests, those known by their id alone as well as the listed names let us know them."""
-    from selector.manifests.explain import guess_test
+    from selector.manifests.explaining.explain import guess_test
 
     return [guess_test(test.id, manifests, wanted.device) if test.id in wanted.plain else test for test in wanted.tests]
 

@@ -15,7 +15,7 @@ from relay.cli.options import JsonOption
 from relay.cli.output import Output, clean, one_line
 
 if TYPE_CHECKING:
-    from selector.manifests.staleness import StaleFinding
+    from selector.manifests.comparing.staleness import StaleFinding
 
 _LINE_CAP = 2_000
 
@@ -46,8 +46,8 @@ def stale(
     from relay.cli.manifests.sources import named_documents, unusable
     from relay.cli.manifests.upstream import upstream_tree
     from selector.manifests import ManifestError
-    from selector.manifests.staleness import Staleness
-    from selector.manifests.staleness import stale as find_stale
+    from selector.manifests.comparing.staleness import Staleness
+    from selector.manifests.comparing.staleness import stale as find_stale
 
     documents = named_documents(paths)
     try:

@@ -1,6 +1,6 @@
 """Rules that need upstream's sources: names, classes, files and operators that are no longer there.
 
-Which names are stale is found by `selector.manifests.staleness`; here it becomes findings by rule.
+Which names are stale is found by `selector.manifests.comparing.staleness`; here it becomes findings by rule.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from selector.catalog import build_catalog
+from selector.manifests.comparing.staleness import Staleness, stale
 from selector.manifests.findings import Finding, Severity, did_you_mean
 from selector.manifests.lint.checked import Checked
 from selector.manifests.oddities import GLOBAL
 from selector.manifests.rulebook import RULES
-from selector.manifests.staleness import Staleness, stale
 from selector.trees import SourceTree
 
 _RULE_OF = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from selector.manifests import ManifestDocument, ManifestError, load_manifests
 from selector.manifests.lint import RULES, lint
-from selector.manifests.repair import repair
+from selector.manifests.lint.repair import repair
 
 FULL: dict[str, Any] = yaml.safe_load(
     """
