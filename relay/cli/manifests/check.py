@@ -5,28 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.cli.exits import ExitCode
+from relay.cli.manifests.layout import LINE_CAP, Format, FormatOption, annotation
 from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
     from selector.manifests import Finding, ManifestDocument
-
-_LINE_CAP = 2_000
-
-
-class Format(StrEnum):
-    """How findings are printed; `github` makes annotations of a workflow run."""
-
-    TEXT = "text"
-    JSON = "json"
-    GITHUB = "github"
 
 
 def check(
@@ -43,7 +33,7 @@ def check(
         bool, typer.Option("--fix", help="First mend in the files what is safe to mend; comments are kept.")
     ] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules instead: why, and how to fix.")] = False,
-    layout: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
+    layout: FormatOption = Format.TEXT,
     as_json: JsonOption = False,
 ) -> None:
     """Check manifests: exit code 1 when there is an error, 0 when there are none or only warnings.
@@ -92,7 +82,7 @@ def _mended(document: ManifestDocument) -> ManifestDocument:
         rules = ", ".join(f"{count} {rule}" for rule, count in done.mended.items())
         sys.stderr.write(f"{one_line(document.name)}: mended {rules}\n")
     for refusal in done.refused:
-        sys.stderr.write(f"{one_line(refusal, _LINE_CAP)}\n")
+        sys.stderr.write(f"{one_line(refusal, LINE_CAP)}\n")
     return ManifestDocument(document.name, done.text)
 
 
@@ -110,7 +100,7 @@ def _write_rules(out: Output) -> None:
 
 def _write_text(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        sys.stdout.write(f"{one_line(str(finding), _LINE_CAP)} [{finding.rule}]\n")
+        sys.stdout.write(f"{one_line(str(finding), LINE_CAP)} [{finding.rule}]\n")
 
 
 def _write_json(findings: Sequence[Finding]) -> None:
@@ -121,13 +111,8 @@ def _write_json(findings: Sequence[Finding]) -> None:
 
 def _write_github(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        where = f"file={_escaped(finding.file, ':,')},line={finding.line},col={finding.column},title={finding.rule}"
-        sys.stdout.write(f"::{finding.severity} {where}::{_escaped(one_line(finding.message, _LINE_CAP))}\n")
-
-
-def _escaped(untrusted: str, more: str = "") -> str:
-    """For a workflow command: https://github.com/actions/toolkit, `packages/core/src/command.ts`."""
-    return "".join(f"%{ord(char):02X}" if char in "%\r\n" + more else char for char in untrusted)
+        place = (finding.file, finding.line, finding.column)
+        sys.stdout.write(f"{annotation(finding.severity, place, finding.rule, finding.message)}\n")
 
 
 def _count(number: int, noun: str) -> str:

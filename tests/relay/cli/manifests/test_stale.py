@@ -79,6 +79,17 @@ def test_json_is_a_list_of_findings(upstream: Repository, capsys: pytest.Capture
     }
 
 
+def test_github_gets_annotations(upstream: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that never matches is a warning, a test nobody listed yet a notice; the edit is in the message."""
+    assert run(["manifest", "stale", "--upstream", "up", "--since", "old", "--format", "github", "m.yaml"]) == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.startswith("::notice file=m.yaml,line=3,col=13,title=new_tests::1 new test of test/test_a.py")
+    assert second.startswith("::warning file=m.yaml,line=6,col=19,title=variant_name::`test_one_cpu` is a generated")
+    assert third == (
+        "::warning file=m.yaml,line=6,col=40,title=dead_name::test/test_a.py has no `test_two`; delete this name"
+    )
+
+
 def test_exit_status_tells_stale_names_from_unlisted_tests(
     upstream: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
