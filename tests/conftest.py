@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
+import hypothesis
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -19,6 +20,16 @@ from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.store.engine import Store, open_engine, upgrade_database
+
+# How long an example takes says more about the machine than about the code. In CI the same examples come every time,
+# so that a run which fails can be repeated; elsewhere they are new ones.
+hypothesis.settings.register_profile(
+    "relay",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+hypothesis.settings.load_profile("relay")
 
 WORKER_TOKEN = "worker-token-for-tests"
 OPERATOR_TOKEN = "operator-token-for-tests"

@@ -141,4 +141,4 @@ class WorkersAndSweeps(RuleBasedStateMachine):
 
 
 TestAnyOrder = WorkersAndSweeps.TestCase
-TestAnyOrder.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestAnyOrder.settings = settings(max_examples=25, stateful_step_count=25)

@@ -166,7 +166,7 @@ ANSWERS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(answers=st.tuples(ANSWERS, ANSWERS), scores=st.lists(st.floats(0, 1), max_size=6), must_run=st.integers(0, 5))
 def test_no_answer_loses_a_must_run_test_or_adds_one_that_does_not_exist(
     answers: tuple[str | LlmError, str | LlmError], scores: list[float], must_run: int

@@ -95,7 +95,7 @@ TESTS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(TESTS, min_size=1, max_size=10, unique_by=lambda test: test.id),
     st.sampled_from(MODES),

@@ -115,7 +115,7 @@ MODES = st.sampled_from(["mandatory_success", "xfail", "skip"])
 BASES = ("test_a", "test_b", "test_c")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(st.tuples(st.lists(st.sampled_from(BASES), min_size=1, max_size=2, unique=True), MODES), max_size=3),
     MODES,

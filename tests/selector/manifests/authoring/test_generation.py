@@ -171,7 +171,7 @@ def test_results_of_which_no_manifest_comes_are_refused() -> None:
 SUFFIXES = ["_spyre", "_spyre_float32", "_spyre_int8", "_spyre_float64", "_add_spyre_float32", "_svd_spyre_int8"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.builds(

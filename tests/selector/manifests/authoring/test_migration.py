@@ -97,7 +97,7 @@ def test_the_digest_sees_a_change_of_meaning_and_no_change_of_place() -> None:
 DTYPES = st.lists(st.sampled_from(["float32", "int8", "bool", "int16"]), min_size=1, max_size=3, unique=True)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(DTYPES, st.booleans(), st.integers(2, 6)), min_size=1, max_size=5))
 def test_whatever_is_shared_the_meaning_stays(kinds: list[tuple[list[str], bool, int]]) -> None:
     documents = []

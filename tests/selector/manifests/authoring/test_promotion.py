@@ -205,7 +205,7 @@ HISTORY = st.lists(st.sampled_from([PASSED, PASSED, PASSED, FAILED, SKIPPED]), m
 NAMES = ("test_one", "test_two", "test_three", "test_tagged", "test_new")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(["", "_int8"])), HISTORY, min_size=1))
 def test_an_edit_means_what_its_proposals_say_and_nothing_else(
     histories: dict[tuple[str, str], list[Observation]],
