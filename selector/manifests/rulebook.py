@@ -52,6 +52,11 @@ _TABLE = (
         "schema", "A value is missing or has the wrong type, so the manifest does not load.", "Write what it asks for."
     ),
     _error(
+        "duplicate-key",
+        "Of a key that stands twice in a mapping, the last one wins without a word; the manifest loads all the same.",
+        "Delete the other one.",
+    ),
+    _error(
         "invalid-name",
         "A name that is neither a method nor a valid pattern stops the collection of its file when it is matched.",
         "Write `method`, `Class::method`, or a regular expression for the method.",
@@ -76,9 +81,6 @@ _TABLE = (
         "unknown-token",
         "A path knows two tokens; another variable is never replaced, so the block names no file.",
         "Write ${TORCH_ROOT} or ${TORCH_DEVICE_ROOT}.",
-    ),
-    _warning(
-        "duplicate-key", "Of a key that stands twice in a mapping, the last one wins silently.", "Delete the other one."
     ),
     _warning("unknown-key", "A key that no code reads is ignored silently.", "Correct its spelling, or delete it."),
     _warning(
@@ -187,6 +189,11 @@ _TABLE = (
         "expired-entry",
         "The day has passed until which the entry was to excuse its tests.",
         "Run the tests; then renew `expires`, or delete the entry.",
+    ),
+    _warning(
+        "closed-issue",
+        "What an entry waits for is done or given up when its issue is closed, and nobody looks again.",
+        "Run the tests; then delete the entry, or cite the issue that is open.",
     ),
     _warning(
         "copied-global",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli.exits import ExitCode
+from relay.cli.manifests import text
 from relay.cli.manifests.layout import LINE_CAP, Format, FormatOption, annotation
 from relay.cli.options import JsonOption
 from relay.cli.output import Output, one_line
@@ -29,6 +30,10 @@ def check(
         Path | None, typer.Option(metavar="PATH", help="An upstream tree, for the rules that need its sources.")
     ] = None,
     rev: Annotated[str | None, typer.Option(metavar="REV", help="A commit of it [default: the files there].")] = None,
+    closed_issues: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A JSON list of closed issues, to find entries that cite one."),
+    ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="First mend in the files what is safe to mend; comments are kept.")
     ] = False,
@@ -43,6 +48,8 @@ def check(
       relay manifest check
       relay manifest check test_manifests/demo --format github
       relay manifest check --upstream ~/pytorch --rev v2.13.0
+      gh issue list --repo OWNER/NAME --state closed --limit 5000 --json url > closed.json
+      relay manifest check --closed-issues closed.json
       relay manifest check --fix
       relay manifest check --rules
     """
@@ -57,13 +64,25 @@ def check(
     if fix:
         documents = [_mended(document) for document in documents]
     tree = None if upstream is None else upstream_tree(upstream, rev)
-    findings = lint(documents, tree, today=datetime.now(UTC).date())
+    findings = lint(documents, tree, today=datetime.now(UTC).date(), closed=_closed(closed_issues))
     errors = sum(finding.severity == "error" for finding in findings)
     _WRITERS[Format.JSON if as_json else layout](findings)
     counts = f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"
     sys.stderr.write(f"{_count(len(documents), 'manifest')}: {counts}\n")
     if errors:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _closed(path: Path | None) -> frozenset[str]:
+    from relay.failures import Failure
+    from selector.manifests.lint import read_closed_issues
+
+    if path is None:
+        return frozenset()
+    try:
+        return read_closed_issues(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Failure(text.no_closed_issues(str(path), str(error)), text.no_closed_issues_hint()) from error
 
 
 def _mended(document: ManifestDocument) -> ManifestDocument:

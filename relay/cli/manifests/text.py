@@ -32,6 +32,14 @@ def no_upstream_hint() -> str:
     return "--upstream names a checkout of the upstream repository, --rev and --since commits of it"
 
 
+def no_closed_issues(path: str, cause: str) -> str:
+    return f"{path} gives no closed issues: {cause}"
+
+
+def no_closed_issues_hint() -> str:
+    return "`gh issue list --repo OWNER/NAME --state closed --limit 5000 --json url` writes such a list"
+
+
 def stale_summary(counts: Mapping[str, int]) -> str:
     """`2 dead name findings, 1 moved class finding`, or that nothing is stale."""
     if not counts:

@@ -138,9 +138,43 @@ def test_bad_input_is_one_clear_line_and_exit_code_1(
 
 def test_a_doubled_key_names_both_lines(capsys: pytest.CaptureFixture[str]) -> None:
     write("a.yaml", GOOD % "test_a.py" + "      unlisted_test_mode: xfail\n")
-    assert run(["manifest", "check", "a.yaml"]) == 0
-    line = "a.yaml:5:7: warning: the key 'unlisted_test_mode' stands in line 4 already, in the same mapping; "
+    assert run(["manifest", "check", "a.yaml"]) == 1
+    line = "a.yaml:5:7: the key 'unlisted_test_mode' stands in line 4 already, in the same mapping; "
     assert capsys.readouterr().out == f"{line}the last one wins [duplicate-key]\n"
+
+
+CITING = (
+    GOOD % "test_a.py"
+    + "      tests:\n        - names: [test_x]\n          mode: xfail\n          issue: '#12'\n"
+    + "        - names: [test_y]\n          mode: skip\n          issue: https://github.com/Torch-Spyre/torch-spyre/issues/13\n"
+)
+
+
+def test_an_excuse_that_cites_a_closed_issue_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what `gh issue list --json url` prints; `#12` is meant of the one repository the list is of."""
+    write("a.yaml", CITING)
+    links = [f"https://github.com/torch-spyre/torch-spyre/issues/{number}" for number in (12, 13, 14)]
+    write("closed.json", json.dumps([{"url": link} for link in links]))
+    assert run(["manifest", "check", "a.yaml", "--closed-issues", "closed.json"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "a.yaml:8:18: warning: `xfail` cites #12, which is closed [closed-issue]"
+    assert second.startswith(
+        "a.yaml:11:18: warning: `skip` cites https://github.com/Torch-Spyre/torch-spyre/issues/13,"
+    )
+    write("closed.json", json.dumps([links[2], "other/repository#12"]))
+    assert run(["manifest", "check", "a.yaml", "--closed-issues", "closed.json"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"number": 1}]', "[" * 100_000])
+def test_a_list_of_closed_issues_that_is_none_is_one_sentence(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.yaml", CITING)
+    write("closed.json", text)
+    assert run(["manifest", "check", "a.yaml", "--closed-issues", "closed.json"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: closed.json gives no closed issues: ")
+    assert "gh issue list" in err
 
 
 def test_a_folder_in_the_place_of_a_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
