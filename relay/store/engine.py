@@ -6,6 +6,7 @@ fails there whatever the timeout. No session may be held across an HTTP call.
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,23 +60,25 @@ def open_engine(url: str) -> Engine:
         ) from error
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        _ensure_folder(parsed.database)
-        return _sqlite_engine(url)
+        return _sqlite_engine(url, _database_file(parsed.database))
     if backend == "postgresql":
         return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=30)
     raise SettingsError(f"RELAY_DATABASE_URL names {backend}; the relay keeps its record in SQLite or PostgreSQL.")
 
 
-def _ensure_folder(database: str | None) -> None:
+def _database_file(database: str | None) -> Path:
+    """The file of the record, in a folder that exists then."""
     if not database or database == ":memory:":
         raise SettingsError("RELAY_DATABASE_URL names no file: the record must outlive the process.")
+    file = Path(database)
     try:
-        Path(database).parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"The folder of the record {database} cannot be made: {error.strerror}.") from error
+    return file
 
 
-def _sqlite_engine(url: str) -> Engine:
+def _sqlite_engine(url: str, file: Path) -> Engine:
     engine = create_engine(url, pool_size=10, max_overflow=30, connect_args={"timeout": _SQLITE_WAIT_MS / 1000})
 
     @event.listens_for(engine, "connect")
@@ -83,7 +86,9 @@ def _sqlite_engine(url: str) -> Engine:
         # The driver's own transaction handling would begin late and plainly; `_begin` below is the only beginning.
         connection.isolation_level = None
         cursor = connection.cursor()
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        with _one_at_a_time(file):
+            cursor.execute("PRAGMA journal_mode = WAL")
+        for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
@@ -93,6 +98,16 @@ def _sqlite_engine(url: str) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+@contextmanager
+def _one_at_a_time(file: Path) -> Iterator[None]:
+    """Hold a lock of our own beside the database. Two connections that turn a fresh file to WAL at once can stand in
+    each other's way, and SQLite then answers "locked" at once, whatever the busy timeout is.
+    """
+    with file.with_name(f"{file.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def upgrade_database(engine: Engine) -> None:

@@ -52,6 +52,23 @@ def test_the_way_back_leads_to_an_empty_database(store: Store) -> None:
     assert arrive(store)
 
 
+def test_first_connections_to_a_fresh_file_do_not_lock_each_other_out(tmp_path: Path) -> None:
+    """The switch to WAL knows no waiting, so that one in some hundred connections failed."""
+    for number in range(30):
+        url, barrier = f"sqlite:///{tmp_path}/{number}.db", threading.Barrier(8)
+
+        def connect(url: str = url, barrier: threading.Barrier = barrier) -> str:
+            engine = open_engine(url)
+            barrier.wait(timeout=30)
+            with engine.connect() as connection:
+                mode = connection.scalar(text("PRAGMA journal_mode"))
+            engine.dispose()
+            return str(mode)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert [mode.result(timeout=60) for mode in [pool.submit(connect) for _ in range(8)]] == ["wal"] * 8
+
+
 def test_several_replicas_may_start_at_once(empty_database_url: str) -> None:
     """All starters end with the schema in place, whoever made it."""
     barrier = threading.Barrier(4)
