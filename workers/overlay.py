@@ -11,7 +11,6 @@ above them are real. The wheel is never written to, and torch is never imported 
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -236,8 +235,3 @@ def _link_caches(original: Path, copy: Path, changed: Iterable[str]) -> None:
 
 def _entries(folder: Path) -> Sequence[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else ()
-
-
-def remove_overlay(destination: Path) -> None:
-    """Remove an overlay; links are removed, what they point to is not."""
-    shutil.rmtree(destination, ignore_errors=True)
