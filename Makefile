@@ -49,11 +49,11 @@ clean:  ## remove the virtual environment and the state folder
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/prerequisites.py
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --quiet --upgrade 'pip>=25.1'
 
 # The device is compiled against torch's own headers, so the emulator wants the exact torch and a compiler.
 $(VENV)/.emulator: $(VENV)/bin/python pyproject.toml deploy/constraints.txt
 	@$(PYTHON) deploy/prerequisites.py
+	@$(PIP) install --quiet --upgrade 'pip>=25.1'  # also in an environment that was there before: --group needs it
 	@$(BIN)/python deploy/torch_download.py
 	@echo "Installing the project with its emulator into $(VENV) (some minutes the first time) ..."
 	@$(PIP) install --quiet --constraint deploy/constraints.txt --editable '.[emulator]'
