@@ -26,6 +26,10 @@ _ID_CAP = 1_000
 # PostgreSQL's index entries end near 2,700 bytes, and 1,000 characters can be longer than that in UTF-8.
 _ID_BYTES = 2_000
 TestIdText = Annotated[str, Field(min_length=1, max_length=_ID_CAP)]
+#: How long one test may take, by the wish of its manifest entry.
+TimeoutSeconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+OPERATORS_CAP = 500
+OperatorName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 def can_be_recorded(test_id: str) -> bool:
@@ -146,12 +150,15 @@ class SelectOrder(Message):
 
 
 class TestOrder(Message):
-    """One planned test a worker has to run. `file` is relative to the upstream tree."""
+    """One planned test a worker has to run. `file` is relative to the upstream tree. `isolate` asks for a process of
+    its own, `timeout_s` (seconds) replaces the worker's own limit of a test."""
 
     __test__ = False
     id: TestIdText
     file: str
     expected: Expected
+    isolate: bool = False
+    timeout_s: TimeoutSeconds | None = None
 
 
 class Lease(Message):
@@ -236,6 +243,8 @@ class PlannedTestMessage(Message):
     rule: ShortText
     provenance: ShortText
     tags: tuple[str, ...] = ()
+    isolate: bool = False
+    timeout_s: TimeoutSeconds | None = None
 
 
 class FilteredTest(Message):
@@ -261,6 +270,19 @@ class NotTested(Message):
     detail: str = Field(max_length=MESSAGE_CAP)
 
 
+class TestedOn(Message):
+    """The environment that answers for a run: its name, the torch and Python in it, the profile of the device, and how
+    test processes are confined (`bubblewrap`, or `none` with the reason)."""
+
+    __test__ = False
+    name: ShortText
+    torch_version: ShortText
+    torch_git_sha: ShortText = ""
+    python_version: ShortText = ""
+    device_profile: ShortText = ""
+    sandbox: ShortText = ""
+
+
 #: The `SelectionReport.state` that says: shown to affect no test. Every other state leaves tests to run, or should.
 NOTHING_AFFECTED = "nothing_affected"
 
@@ -278,6 +300,7 @@ class SelectionReport(Message):
     notes: tuple[str, ...] = ()
     not_tested: NotTested | None = None
     tested_base_sha: str = ""
+    tested_on: TestedOn | None = None
 
 
 class SelectionPosted(Message):
@@ -288,21 +311,25 @@ class SelectionPosted(Message):
 
 
 class Attempt(Message):
-    """One try at one test. `detail` is the failing assertion, skip reason or last words; untrusted and capped."""
+    """One try at one test. `detail` is the failing assertion, skip reason or last words; untrusted and capped.
+    `reused`: not run now, but known from an earlier run of the very same base (tree, torch, device profile)."""
 
     tree: Tree
     number: int = Field(ge=1, le=1_000_000)
     observation: Observation
     duration_s: float = Field(ge=0, allow_inf_nan=False)
     detail: str = Field(default="", max_length=MESSAGE_CAP)
+    reused: bool = False
 
 
 class TestResult(Message):
-    """All attempts at one planned test, sent once, when the worker is done with it."""
+    """All attempts at one planned test, sent once, when the worker is done with it. `operators` are those that the
+    device saw during the last attempt on head (`aten::add.Tensor`), a claim of the process that ran the test."""
 
     __test__ = False
     id: TestIdText
     attempts: tuple[Attempt, ...] = Field(min_length=1)
+    operators: tuple[OperatorName, ...] = Field(default=(), max_length=OPERATORS_CAP)
 
 
 class ResultsPosted(Message):

@@ -110,7 +110,8 @@ class CollectedTest:
     """A generated test as the test framework names it, with what is known about how it was generated.
 
     `id` is `file::Class::method` with the class suffix normalised to the device (`TestFooSPYRE`), `base` the method
-    name in the source file. `op` and `dtype` are set where the generator told them.
+    name in the source file. `op`, `dtype` and `parameters` (name and value as text, in the generator's order) are set
+    where the generator told them.
     """
 
     id: str
@@ -120,6 +121,7 @@ class CollectedTest:
     method: str
     op: str | None = None
     dtype: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
 
     @property
     def base_test(self) -> BaseTest:
@@ -131,13 +133,16 @@ class Expectation:
     """What the manifests say about one collected test.
 
     `rule` is the vocabulary of `oot-manifests.md` section 8 (`listed`, `unlisted`, `dtype_unsupported`, ...);
-    `provenance` is `manifest.yaml:line`.
+    `provenance` is `manifest.yaml:line`. `isolate` asks for a process of the test's own, `timeout_s` (seconds) for
+    another limit than the runner's.
     """
 
     mode: Mode
     rule: str
     provenance: str
     tags: tuple[str, ...] = ()
+    isolate: bool = False
+    timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

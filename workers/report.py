@@ -166,6 +166,8 @@ def _planned(planned: PlannedTest, base: BaseTest) -> PlannedTestMessage:
         rule=capped(planned.expectation.rule, SHORT_CAP),
         provenance=capped(planned.expectation.provenance, SHORT_CAP),
         tags=tuple(capped(tag, SHORT_CAP) for tag in planned.expectation.tags),
+        isolate=planned.expectation.isolate,
+        timeout_s=planned.expectation.timeout_s,
     )
 
 

@@ -40,4 +40,4 @@ def plan(
 
 
 def _expectation(row: Resolution) -> Expectation:
-    return Expectation(row.mode, row.rule, row.provenance, row.tags)
+    return Expectation(row.mode, row.rule, row.provenance, row.tags, row.isolate, row.timeout_s)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from relay.contract import Observation
@@ -36,6 +37,29 @@ class RunnerTree:
 
 
 @dataclass(frozen=True, slots=True)
+class Installation:
+    """Where tests run: the Python (with torch and pytest beside it), the device and its library.
+
+    `library` is the built device library; None means the CPU, PyTorch's reference device. `profile` is the device's
+    rule profile by name or path. Nothing else of ours has to be installed for that Python.
+    """
+
+    device: str
+    library: Path | None
+    python: Path = field(default_factory=lambda: Path(sys.executable))
+    profile: str = "compat"
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTest:
+    """A test to run. `isolate`: in a process of its own; `timeout_s` (seconds) replaces the limit of a test."""
+
+    id: str
+    isolate: bool = False
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunnerLimits:
     """How long and how large a child may get. Times in seconds, sizes in bytes.
 
@@ -63,10 +87,12 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What was seen of one attempt at one test. `detail` is untrusted text within the contract's cap."""
+    """What was seen of one attempt at one test. `detail` is untrusted text within the contract's cap, `operators` what
+    the device saw the test use (empty on the CPU)."""
 
     __test__ = False
     id: str
     observation: Observation
     duration_s: float
     detail: str = ""
+    operators: tuple[str, ...] = ()
