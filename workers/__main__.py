@@ -19,6 +19,7 @@ from workers.app import create_celery
 from workers.overlay import WheelMissingError, installed_wheel
 from workers.settings import SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library
+from workers.spyre.cache import CacheError
 from workers.workspace import Workspace
 
 # Read once; a process started from here (git, tests) must not inherit them.
@@ -63,7 +64,7 @@ def check_machine(settings: WorkerSettings) -> Path:
         raise NotReadyError(
             f"The work directory cannot be used: {error}. Set RELAY_WORK_DIR to a writable folder."
         ) from error
-    except (WheelMissingError, DeviceBuildError) as error:
+    except (WheelMissingError, DeviceBuildError, CacheError) as error:
         raise NotReadyError(str(error)) from error
 
 

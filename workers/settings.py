@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from selector.manifests.profiles import Profile
+from workers.spyre.cache import default_cache
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
 
@@ -91,8 +92,11 @@ class WorkerSettings(BaseSettings):
 
     @property
     def libraries(self) -> Path:
-        """Where compiled device libraries are kept between starts: `RELAY_DEVICE_CACHE`, else in the work directory."""
-        return self.device_cache.expanduser().resolve() if self.device_cache else self.work_dir / "device"
+        """Where compiled device libraries are kept: `RELAY_DEVICE_CACHE`, else where `import torch` looks for them too.
+
+        Raises `workers.spyre.cache.CacheError`.
+        """
+        return self.device_cache.expanduser().resolve() if self.device_cache else default_cache()
 
 
 def load_settings() -> WorkerSettings:

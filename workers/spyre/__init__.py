@@ -2,26 +2,22 @@
 
 Owns the device library (`native/`, built by `workers.spyre.build`), its loading and the module `torch.spyre`. It knows
 nothing of tests, runs or the relay. `import torch` calls `autoload` through the entry point group `torch.backends`, in
-every process of this environment; so importing this package must stay cheap, and a process that did not ask for the
-device must not notice it.
+every process of this environment; so importing this package imports nothing.
 """
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-LIBRARY_VARIABLE = "SPYRE_LIBRARY"
-
 
 def autoload() -> None:
-    """Load the device when the environment variable `SPYRE_LIBRARY` names a built library, else do nothing.
+    """Give torch the device, or say in one line on standard error why there is none; `import torch` goes on.
 
-    Raises `workers.spyre.load.DeviceLoadError`; torch then refuses to be imported and shows it as the cause.
+    The library is the one that `SPYRE_LIBRARY` names, else the one for this torch in the default cache. An empty
+    `SPYRE_LIBRARY` means: no device, and no line about it. torch's own switch is `TORCH_DEVICE_BACKEND_AUTOLOAD=0`.
     """
-    library = os.environ.get(LIBRARY_VARIABLE)
-    if not library:
-        return
-    from workers.spyre.load import load_device  # noqa: PLC0415 - only processes that ask for the device pay for it
+    import os  # noqa: PLC0415 - the package imports nothing, see above
 
-    load_device(Path(library))
+    if os.environ.get("SPYRE_LIBRARY") == "":
+        return
+    from workers.spyre.load import load_or_explain  # noqa: PLC0415 - the same
+
+    load_or_explain()

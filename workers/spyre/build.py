@@ -1,14 +1,13 @@
 """Builds the device library: one g++ call against the headers of the installed torch, kept in a cache.
 
-The key is a hash of everything that goes in, so a library is never stale. torch is found but not imported: this runs in
-processes that must stay free of it. Run as a program it prints the path of the library.
+The file's name is a hash of what goes in, so a library is never stale (`workers.spyre.cache`). torch is found but not
+imported: this runs in processes that must stay free of it. As a program it prints the path of the library.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
 import importlib.util
 import os
 import re
@@ -21,13 +20,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.spyre.seal import SealError, add_seal, read_seal
+from workers.spyre.cache import FLAGS, SOURCES, TORCH_SERIES, CacheError, default_cache, is_supported, library_for
+from workers.spyre.seal import Seal, SealError, add_seal, read_seal
 
-TORCH_SERIES = "2.13"
 BUILD_TIMEOUT_S = 600
 
-_SOURCES = Path(__file__).parent / "native"
-_FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden")
 _SHOWN_LINES = 12
 
 
@@ -45,10 +42,10 @@ class TorchInstall:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C++ compiler and what it says about itself (version and target)."""
+    """A C++ compiler and its version."""
 
     path: str
-    identity: str
+    version: str
 
 
 def ensure_library(cache: Path) -> Path:
@@ -57,10 +54,10 @@ def ensure_library(cache: Path) -> Path:
     Safe to call from several processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
     """
     torch = find_torch()
-    compiler = find_compiler()
-    library = cache / f"libspyre-torch{torch.version}-{_key(torch, compiler)}.so"
+    library = library_for(cache, torch.version)
     if _is_intact(library, torch):
         return library
+    compiler = find_compiler()
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with _only_builder(cache):
@@ -83,7 +80,7 @@ def find_torch() -> TorchInstall:
         )
     folder = Path(spec.submodule_search_locations[0])
     version = _version_in(folder)
-    if not version.startswith(TORCH_SERIES + "."):
+    if not is_supported(version):
         raise DeviceBuildError(
             f"torch {version or 'of an unknown version'} is installed, but the device needs torch {TORCH_SERIES}: "
             f"pip install 'torch=={TORCH_SERIES}.0'"
@@ -100,12 +97,10 @@ def find_compiler() -> Compiler:
             "install the Debian/Ubuntu package g++: apt-get install g++"
         )
     try:
-        answer = subprocess.run(
-            [path, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True, timeout=60
-        )
+        answer = subprocess.run([path, "-dumpfullversion"], capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceBuildError(f"{path} does not run ({error}); reinstall the Debian/Ubuntu package g++") from error
-    return Compiler(path, " ".join(answer.stdout.split()))
+    return Compiler(path, answer.stdout.strip())
 
 
 def _version_in(torch_folder: Path) -> str:
@@ -117,17 +112,9 @@ def _version_in(torch_folder: Path) -> str:
     return found[1] if found else ""
 
 
-def _key(torch: TorchInstall, compiler: Compiler) -> str:
-    digest = hashlib.sha256()
-    for source in sorted(_SOURCES.iterdir()):
-        digest.update(f"{source.name}\0".encode() + source.read_bytes() + b"\0")
-    digest.update("\0".join((torch.version, compiler.identity, *_FLAGS)).encode())
-    return digest.hexdigest()[:16]
-
-
 def _is_intact(library: Path, torch: TorchInstall) -> bool:
     try:
-        return read_seal(library) == torch.version
+        return read_seal(library).torch == torch.version
     except SealError:
         return False
 
@@ -145,13 +132,13 @@ def _build(library: Path, torch: TorchInstall, compiler: Compiler) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".build-") as scratch:
         unfinished = Path(scratch) / library.name
         _compile(unfinished, torch, compiler)
-        add_seal(unfinished, torch.version)
+        add_seal(unfinished, Seal(torch.version, compiler.version))
         os.replace(unfinished, library)
 
 
 def _compile(output: Path, torch: TorchInstall, compiler: Compiler) -> None:
     command = [
-        *(compiler.path, *_FLAGS, "-isystem", str(torch.folder / "include"), str(_SOURCES / "spyre.cpp")),
+        *(compiler.path, *FLAGS, "-isystem", str(torch.folder / "include"), str(SOURCES / "spyre.cpp")),
         *("-o", str(output), f"-L{torch.folder / 'lib'}", "-ltorch_cpu", "-ltorch", "-lc10"),
     ]
     try:
@@ -177,11 +164,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m workers.spyre.build", description="Build the library of the emulated device and print its path."
     )
-    parser.add_argument("--cache", type=Path, required=True, help="folder that keeps built libraries")
-    cache: Path = parser.parse_args(arguments).cache
+    parser.add_argument("--cache", type=Path, help="folder that keeps built libraries, instead of the default one")
+    cache: Path | None = parser.parse_args(arguments).cache
     try:
-        library = ensure_library(cache.resolve())
-    except DeviceBuildError as error:
+        library = ensure_library(cache.resolve() if cache else default_cache())
+    except (DeviceBuildError, CacheError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(f"{library}\n")

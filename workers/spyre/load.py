@@ -1,7 +1,7 @@
-"""Loads a built device library into the running torch and gives the device its Python face.
+"""Finds the built device library, loads it into the running torch and gives the device its Python face.
 
 Runs inside `import torch`, after torch has defined everything but before the importing program goes on. It must not
-build anything: a test process that starts must not wait for a compiler.
+build anything: a process that starts must not wait for a compiler.
 """
 
 from __future__ import annotations
@@ -11,17 +11,67 @@ import os
 import sys
 from pathlib import Path
 
+from workers.spyre.cache import TORCH_SERIES, CacheError, candidates, default_cache, is_supported, library_for
 from workers.spyre.seal import SealError, read_seal
 
 DEVICE_NAME = "spyre"
+LIBRARY_VARIABLE = "SPYRE_LIBRARY"
 COUNT_VARIABLE = "SPYRE_DEVICE_COUNT"
 MAX_DEVICES = 8
 
-_REBUILD = "Build it with `python -m workers.spyre.build --cache DIR` and set SPYRE_LIBRARY to the path that it prints."
+_BUILD = "Run `relay device build`."
+_UNNAMED = "privateuseone"  # torch's name for the backend that no package has taken yet
 
 
 class DeviceLoadError(Exception):
     """The device cannot be used in this process; the message names the cause and the next step."""
+
+
+def load_or_explain() -> None:
+    """Load the device that this environment has; when there is none, write one line that says why.
+
+    Beside our own errors this is for what a file system, a broken installation or torch's registries can raise: an
+    entry point that raises would take torch from every program of this environment. Anything else is a bug and raised.
+    """
+    try:
+        load_device(find_library())
+    except (DeviceLoadError, OSError, ImportError, RuntimeError) as error:
+        if sys.stderr is not None:  # there is none in a process without a standard error
+            sys.stderr.write(f"spyre: no device: {' '.join(str(error).split())}\n")
+
+
+def find_library() -> Path:
+    """Return the library that this environment means: `SPYRE_LIBRARY`, else this torch's in the default cache.
+
+    Raises `DeviceLoadError` when neither is there.
+    """
+    if named := os.environ.get(LIBRARY_VARIABLE):
+        return Path(named)
+    import torch  # noqa: PLC0415 - the module must be importable without torch
+
+    version = str(torch.__version__)
+    if not is_supported(version):
+        raise DeviceLoadError(
+            f"it is written for torch {TORCH_SERIES}, this is torch {version}. "
+            f"Install torch {TORCH_SERIES}, then run `relay device build`."
+        )
+    try:
+        cache = default_cache()
+    except CacheError as error:
+        raise DeviceLoadError(f"{error}, then run `relay device build`.") from error
+    library = library_for(cache, version)
+    if not library.exists():
+        raise DeviceLoadError(f"{_why_absent(cache, version)}. {_BUILD}")
+    return library
+
+
+def _why_absent(cache: Path, torch_version: str) -> str:
+    built_for = sorted({candidate.torch for candidate in candidates(cache)})
+    if torch_version in built_for:
+        return f"the libraries in {cache} were compiled from other sources than this installation has"
+    if built_for:
+        return f"it is compiled for torch {', '.join(built_for)}, this is torch {torch_version}"
+    return f"it is not compiled yet for torch {torch_version} (nothing in {cache})"
 
 
 def load_device(library: Path) -> None:
@@ -32,10 +82,13 @@ def load_device(library: Path) -> None:
 
     require_device_count(os.environ.get(COUNT_VARIABLE, "1"))
     require_built_for(library, str(torch.__version__))
+    taken_by = torch._C._get_privateuse1_backend_name()
+    if taken_by != _UNNAMED:
+        raise DeviceLoadError(f"torch has room for one out-of-tree device, and this process has `{taken_by}` already.")
     try:
         ctypes.CDLL(str(library.resolve()))
     except OSError as error:
-        raise DeviceLoadError(f"the device library {library} cannot be loaded: {error}. {_REBUILD}") from error
+        raise DeviceLoadError(f"the device library {library} cannot be loaded: {error}. {_BUILD}") from error
     torch.utils.rename_privateuse1_backend(DEVICE_NAME)
     from workers.spyre import device  # noqa: PLC0415 - imports torch, and needs the operators of the library
 
@@ -46,12 +99,12 @@ def load_device(library: Path) -> None:
 def require_built_for(library: Path, torch_version: str) -> None:
     """Raise `DeviceLoadError` unless the file is an intact library built for exactly this torch."""
     try:
-        built_for = read_seal(library)
+        built_for = read_seal(library).torch
     except SealError as error:
-        raise DeviceLoadError(f"the device library {library} {error}. {_REBUILD}") from error
+        raise DeviceLoadError(f"the device library {library} {error}. {_BUILD}") from error
     if built_for != torch_version:
         raise DeviceLoadError(
-            f"the device library {library} was built for torch {built_for}, this is torch {torch_version}. {_REBUILD}"
+            f"the device library {library} was built for torch {built_for}, this is torch {torch_version}. {_BUILD}"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 _MARK = b"\nspyre-seal "
@@ -18,15 +19,23 @@ class SealError(Exception):
     """The file is not an intact device library; the message says why, starting with a verb."""
 
 
-def add_seal(library: Path, torch_version: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a library was built for, and by which version of g++."""
+
+    torch: str
+    compiler: str
+
+
+def add_seal(library: Path, seal: Seal) -> None:
     """Append the seal to a freshly linked library."""
     content = library.read_bytes()
-    seal = {"torch": torch_version, "sha256": hashlib.sha256(content).hexdigest()}
-    library.write_bytes(content + _MARK + json.dumps(seal).encode() + b"\n")
+    line = json.dumps({**asdict(seal), "sha256": hashlib.sha256(content).hexdigest()})
+    library.write_bytes(content + _MARK + line.encode() + b"\n")
 
 
-def read_seal(library: Path) -> str:
-    """Return the torch version that the library was built for. Raises `SealError`."""
+def read_seal(library: Path) -> Seal:
+    """Return what the library says of itself, after comparing its content. Raises `SealError`."""
     try:
         content, mark, line = library.read_bytes().rpartition(_MARK)
     except OSError as error:
@@ -34,10 +43,10 @@ def read_seal(library: Path) -> str:
     if not mark:
         raise SealError("is not a complete device library (it ends without a seal)")
     try:
-        seal = json.loads(line)
-        torch_version, digest = str(seal["torch"]), str(seal["sha256"])
+        fields = json.loads(line)
+        seal, digest = Seal(str(fields["torch"]), str(fields["compiler"])), str(fields["sha256"])
     except (ValueError, KeyError, TypeError) as error:
         raise SealError("is damaged (its seal cannot be parsed)") from error
     if hashlib.sha256(content).hexdigest() != digest:
         raise SealError("is damaged (its content does not match its seal)")
-    return torch_version
+    return seal

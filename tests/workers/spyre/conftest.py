@@ -11,13 +11,13 @@ import pytest
 
 from tests.workers.spyre.device_process import ROOT, Run
 from workers.spyre.build import ensure_library
+from workers.spyre.cache import default_cache
 
 
 @pytest.fixture(scope="session")
 def device_library() -> Path:
     """The library, kept between sessions: its name says what it was built from."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "oot-relay" / "spyre"
-    return ensure_library(cache)
+    return ensure_library(default_cache())
 
 
 @pytest.fixture(scope="session")

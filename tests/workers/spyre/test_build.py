@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.workers.spyre.device_process import ROOT, Run
-from workers.spyre import build
 from workers.spyre.build import DeviceBuildError, ensure_library
+from workers.spyre.seal import read_seal
 
 
 def _without_compiler(folder: Path) -> str:
@@ -142,18 +142,17 @@ def test_a_damaged_cache_is_built_anew(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert library.read_bytes() == whole
 
 
-def test_the_name_follows_sources_and_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A changed source or another compiler gives another library, so none is ever stale."""
-    monkeypatch.setenv("PATH", _quick_compiler(tmp_path / "bin"))
-    first = ensure_library(tmp_path / "cache")
-    sources = tmp_path / "native"
-    shutil.copytree(build._SOURCES, sources)
-    (sources / "memory.h").write_text("// changed\n")
-    monkeypatch.setattr(build, "_SOURCES", sources)
-    second = ensure_library(tmp_path / "cache")
-    monkeypatch.setenv("PATH", _fake_compiler(tmp_path / "other", 'echo other; [ "$1" = -dumpfullversion ]'))
-    assert build._key(build.find_torch(), build.find_compiler()) not in second.name
-    assert first != second
+def test_the_compiler_is_asked_only_to_build(monkeypatch: pytest.MonkeyPatch, device_library: Path) -> None:
+    """What is built can be used on a machine without a compiler; the seal remembers which one it was."""
+    monkeypatch.setenv("PATH", "")
+    assert ensure_library(device_library.parent) == device_library
+    assert re.fullmatch(r"[\d.]+", read_seal(device_library).compiler)
+
+
+def test_without_a_cache_the_default_one_is_used(device_library: Path, run_python: Run) -> None:
+    """The same that `import torch` looks into."""
+    done = run_python("-m", "workers.spyre.build", RELAY_DEVICE_CACHE=str(device_library.parent))
+    assert (done.stdout, done.stderr) == (f"{device_library}\n", "")
 
 
 def test_the_library_needs_no_python(device_library: Path) -> None:
