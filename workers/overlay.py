@@ -1,10 +1,10 @@
 """The tested tree: the installed torch wheel plus a change of its Python files, with nothing compiled.
 
-Every changed file under the shipped packages is the three-way merge of the wheel's file, the base commit's and the
-head commit's, so that an upstream tree somewhat newer than the wheel can still be tested; where the three disagree the
-answer would be about the difference between tree and wheel, and the change is not tested (`SkewError`).
+Both sides of a comparison are such trees, over the same set of files (`workers.overlay_merge` says what stands where),
+so that an upstream tree somewhat newer or older than the wheel can still be tested; where the answer would be about the
+difference between tree and wheel, the change is not tested (`SkewError`).
 
-The result is a copy-on-write tree: unchanged entries are symbolic links into the wheel, changed files and the folders
+A side is a copy-on-write tree: unchanged entries are symbolic links into the wheel, changed files and the folders
 above them are real. The wheel is never written to, and torch is never imported here.
 """
 
@@ -14,15 +14,15 @@ import importlib.util
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 
 from selector.change import Category
 from selector.change.classify import classify
 from workers.changed_files import ChangedEntry, Side
 from workers.git import Git, checked_sha
+from workers.overlay_merge import Settled, SkewError, git_merge, settle, skew_sentence
 
 #: Packages that the torch wheel installs and that upstream keeps as Python in folders of the same name.
-PACKAGES = ("torch", "functorch")
+PACKAGES = ("torch", "torchgen", "functorch")
 
 _BUILT = {Category.NATIVE, Category.CODEGEN, Category.BUILD, Category.SUBMODULE}
 # Compiled, generated from, or compiled at run time from sources the wheel carries in another shape.
@@ -31,11 +31,6 @@ _BUILT_SUFFIXES = frozenset(
     | {".asm", ".bzl", ".cmake", ".glsl", ".metal", ".proto", ".s", ".thrift"}
 )
 _NAMED = 5
-_CONFLICT_LIMIT = 127
-
-
-class SkewError(Exception):
-    """Tree and wheel differ where the change is, so that testing it here would answer another question."""
 
 
 class WheelMissingError(Exception):
@@ -84,10 +79,17 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """The replacements of one change, and what a reader of the report should know about them."""
+    """The replacements of one change on either side, for the same paths, so that the two torches differ in nothing but
+    the change; and what a reader of the report should know about them."""
 
-    replacements: tuple[Replacement, ...]
+    base: tuple[Replacement, ...]
+    head: tuple[Replacement, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the change leaves the shipped packages alone: the plain wheel is the tested torch of both sides."""
+        return not self.head
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,69 +101,48 @@ class OverlayPlanner:
 
     def plan(self, entries: Iterable[ChangedEntry]) -> Overlay:
         """Raises `SkewError` with a sentence that names the file, and `GitError`."""
-        replacements: dict[PurePosixPath, Replacement] = {}
-        notes: list[str] = []
+        settled: dict[PurePosixPath, Settled] = {}
         for entry in entries:
-            for replacement in self._replacements(entry):
-                replacements[replacement.path] = replacement
-                if replacement.content is not None and replacement.content == self._shipped(replacement.path):
-                    notes.append(f"The installed torch already has the change of {replacement.path}.")
-        return Overlay(tuple(replacements.values()), tuple(notes))
+            settled.update(self._settled(entry))
+        changed = {path: pair for path, pair in settled.items() if pair.base != pair.head}
+        return Overlay(
+            base=tuple(Replacement(path, pair.base) for path, pair in changed.items()),
+            head=tuple(Replacement(path, pair.head) for path, pair in changed.items()),
+            notes=tuple(pair.note for pair in changed.values() if pair.note),
+        )
 
-    def _replacements(self, entry: ChangedEntry) -> Iterable[Replacement]:
-        base, head = _packaged(entry.base.path), _packaged(entry.head.path)
-        if base is not None and (base != head or not entry.head.present):
-            yield from self._removal(base, entry.base)
-        if head is not None and entry.head.present:
-            yield from self._content(head, base, entry)
+    def _settled(self, entry: ChangedEntry) -> dict[PurePosixPath, Settled]:
+        before = _packaged(entry.base.path) if entry.base.present else None
+        after = _packaged(entry.head.path) if entry.head.present else None
+        base = self._blob(before, entry.base) if before is not None else None
+        head = self._blob(after, entry.head) if after is not None else None
+        if before is not None and after is not None and before != after:
+            return self._moved(before, after, base, head)
+        path = after or before
+        return {} if path is None else {path: settle(path, self._shipped(path), base, head, git_merge(self.git))}
 
-    def _removal(self, path: PurePosixPath, side: Side) -> Iterable[Replacement]:
-        shipped = self._shipped(path)
-        if shipped is None:
-            return
-        if shipped != self._blob(path, side):
-            raise SkewError(
-                _skew_sentence(path, "is removed by the change, but the wheel's differs from the base commit's")
-            )
-        yield Replacement(path, None)
-
-    def _content(self, path: PurePosixPath, origin: PurePosixPath | None, entry: ChangedEntry) -> Iterable[Replacement]:
-        head, base = self._blob(path, entry.head), self._blob(path, entry.base)
-        shipped = self._shipped(origin or path)
-        if shipped is None and base is not None:
-            # Upstream keeps files below torch/ that no wheel ships (build helpers, notes): only Python matters then.
-            if path.suffix == ".py":
-                raise SkewError(_skew_sentence(path, "is changed, but the wheel does not have it"))
-        elif shipped in (base, head) and head is not None:
-            yield Replacement(path, head)
-        elif base is None:
-            raise SkewError(_skew_sentence(path, "is added by the change, but the wheel has another file of that name"))
-        elif shipped is not None and head is not None:
-            yield Replacement(path, self._merged(path, shipped, base, head))
-
-    def _merged(self, path: PurePosixPath, ours: bytes, base: bytes, theirs: bytes) -> bytes:
-        """`git merge-file`: exit code 0 is clean, up to 127 counts conflicts, beyond it the files are not text."""
-        with TemporaryDirectory(prefix="merge-") as folder:
-            names = [Path(folder) / name for name in ("wheel", "base", "head")]
-            for name, content in zip(names, (ours, base, theirs), strict=True):
-                name.write_bytes(content)
-            arguments = ("merge-file", "-p", "--quiet", *map(str, names))
-            done = self.git.run(*arguments, accept=())
-        if done.returncode != 0:
-            what = "conflicts with" if done.returncode <= _CONFLICT_LIMIT else "cannot be merged into"
-            raise SkewError(_skew_sentence(path, f"{what} the wheel's version of the file"))
-        return done.stdout
+    def _moved(
+        self, before: PurePosixPath, after: PurePosixPath, base: bytes | None, head: bytes | None
+    ) -> dict[PurePosixPath, Settled]:
+        """A rename, which may change the file too: gone from one path and there at another, on head only."""
+        origin, target = self._shipped(before), self._shipped(after)
+        if target not in (None, head):
+            raise SkewError(skew_sentence(after, "is added by the change, but the wheel has another file of that name"))
+        if origin is None and target is not None:
+            note = f"The installed torch already has {before} as {after}; base runs with it as it was."
+            return {before: Settled(base, None), after: Settled(None, head, note)}
+        if origin is None and after.suffix == ".py":
+            raise SkewError(skew_sentence(before, "is moved by the change, but the wheel does not have it"))
+        pair = Settled(origin, origin) if base == head else settle(after, origin, base, head, git_merge(self.git))
+        return {before: Settled(pair.base, None), after: Settled(None, pair.head, pair.note)}
 
     def _shipped(self, path: PurePosixPath) -> bytes | None:
         file = self.wheel / path
         return file.read_bytes() if file.is_file() else None
 
-    def _blob(self, path: PurePosixPath, side: Side) -> bytes | None:
-        """A side's content, None where it is absent."""
-        if not side.present:
-            return None
+    def _blob(self, path: PurePosixPath, side: Side) -> bytes:
         if not side.regular:
-            raise SkewError(_skew_sentence(path, "is a symbolic link or a submodule, which is not followed"))
+            raise SkewError(skew_sentence(path, "is a symbolic link or a submodule, which is not followed"))
         return self.git.output("cat-file", "blob", checked_sha(side.blob))
 
 
@@ -171,15 +152,11 @@ def _packaged(path: str) -> PurePosixPath | None:
     if not pure.parts or pure.parts[0] not in PACKAGES or len(pure.parts) < 2:
         return None
     if ".." in pure.parts or "\0" in path:
-        raise SkewError(_skew_sentence(pure, "is not a path inside the tree"))
+        raise SkewError(skew_sentence(pure, "is not a path inside the tree"))
     if "__pycache__" in pure.parts:
         # Bytecode next to no source of its own would shadow what is tested.
-        raise SkewError(_skew_sentence(pure, "is compiled bytecode, which is not taken from a change"))
+        raise SkewError(skew_sentence(pure, "is compiled bytecode, which is not taken from a change"))
     return pure
-
-
-def _skew_sentence(path: PurePosixPath, what: str) -> str:
-    return f"{path} {what}. Test it with a torch wheel built nearer to the base commit."
 
 
 @dataclass(slots=True)
@@ -190,14 +167,14 @@ class _Folder:
     folders: dict[str, _Folder] = field(default_factory=dict)
 
 
-def build_overlay(overlay: Overlay, wheel: Path, destination: Path) -> Path | None:
+def build_overlay(replacements: Sequence[Replacement], wheel: Path, destination: Path) -> Path | None:
     """Write the overlay into `destination` (which must not exist yet) and return the path to put first on
-    `PYTHONPATH`; None when the change leaves the shipped packages alone and the plain wheel is the tested tree.
+    `PYTHONPATH`; None when nothing is replaced and the plain wheel is the tested tree.
     """
-    if not overlay.replacements:
+    if not replacements:
         return None
     root = _Folder()
-    for replacement in overlay.replacements:
+    for replacement in replacements:
         folder = root
         for part in replacement.path.parts[:-1]:
             folder = folder.folders.setdefault(part, _Folder())
@@ -216,20 +193,21 @@ def _write_folder(folder: _Folder, original: Path, copy: Path) -> None:
         if entry.name not in replaced:
             (copy / entry.name).symlink_to(entry)
     _link_caches(original / "__pycache__", copy / "__pycache__", folder.files)
-    for name, content in folder.files.items():
-        if content is not None:
-            with (copy / name).open("xb") as file:
-                file.write(content)
-    for name, below in folder.folders.items():
-        _write_folder(below, original / name, copy / name)
+    written = {name: content for name, content in folder.files.items() if content is not None}
+    for name, content in written.items():
+        with (copy / name).open("xb") as file:
+            file.write(content)
+    for name in folder.folders.keys() - written.keys():  # a file may have taken the place of a folder
+        _write_folder(folder.folders[name], original / name, copy / name)
 
 
 def _link_caches(original: Path, copy: Path, changed: Iterable[str]) -> None:
-    """A cache folder of its own, so that Python writes there; links to the wheel's bytecode of unchanged modules."""
+    """A cache folder of its own, so that bytecode is never shared with another tree; in it, links to the wheel's
+    bytecode of unchanged modules. That of a changed one would be taken for it when size and time happen to agree."""
     copy.mkdir()
-    stems = {name.removesuffix(".py") for name in changed}
+    stems = tuple(f"{name.removesuffix('.py')}." for name in changed)
     for entry in _entries(original):
-        if entry.name.split(".")[0] not in stems:
+        if not entry.name.startswith(stems):
             (copy / entry.name).symlink_to(entry)
 
 

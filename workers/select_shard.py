@@ -20,7 +20,8 @@ from selector.types import BaseTest, Candidate, Reason, Selection, SelectionStat
 from workers.checkout import Checkout
 from workers.collecting import Collected, Collector
 from workers.device_runner import DeviceRunner
-from workers.overlay import SkewError, needs_build
+from workers.overlay import needs_build
+from workers.overlay_merge import SkewError
 from workers.report import Plan, not_tested, selection_report
 from workers.tested_trees import TestedTrees
 

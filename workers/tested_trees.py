@@ -1,6 +1,6 @@
-"""The two sides of a comparison as the runner takes them: head with the change laid over the wheel, base without.
+"""The two sides of a comparison as the runner takes them: the wheel with the change laid over it, and without.
 
-Owns when work trees and the overlay are made: base only when a failure on head asks for it.
+Owns when work trees and overlays are made: base's only when a failure on head asks for them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from workers.changed_files import ChangedEntry, changed_entries
 from workers.checkout import Checkout
 from workers.overlay import Overlay, OverlayPlanner, build_overlay, installed_wheel
-from workers.runner import RunnerTree
+from workers.runner.types import RunnerTree
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class TestedTrees:
     overlay: Overlay | None = field(default=None, init=False)
     _entries: tuple[ChangedEntry, ...] | None = field(default=None, init=False)
     _head: RunnerTree | None = field(default=None, init=False)
+    _base: RunnerTree | None = field(default=None, init=False)
 
     @property
     def entries(self) -> tuple[ChangedEntry, ...]:
@@ -40,10 +41,13 @@ class TestedTrees:
     def head(self) -> RunnerTree:
         """The change's test files, and torch with the change."""
         if self._head is None:
-            torch_path = build_overlay(self.prepare(), installed_wheel(), self.checkout.folder / "overlay")
+            torch_path = build_overlay(self.prepare().head, installed_wheel(), self.checkout.folder / "overlay-head")
             self._head = RunnerTree(self.checkout.head(), torch_path)
         return self._head
 
     def base(self) -> RunnerTree:
-        """The merge base's test files, and torch as installed."""
-        return RunnerTree(self.checkout.base(), None)
+        """The merge base's test files, and torch without the change."""
+        if self._base is None:
+            torch_path = build_overlay(self.prepare().base, installed_wheel(), self.checkout.folder / "overlay-base")
+            self._base = RunnerTree(self.checkout.base(), torch_path)
+        return self._base
