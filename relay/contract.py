@@ -282,6 +282,11 @@ class TestedOn(Message):
     device_profile: ShortText = ""
     sandbox: ShortText = ""
 
+    @property
+    def unconfined(self) -> bool:
+        """Whether it is known that test processes were not confined as they should be."""
+        return bool(self.sandbox) and self.sandbox.split()[0].rstrip(":,;") != "bubblewrap"
+
 
 #: The `SelectionReport.state` that says: shown to affect no test. Every other state leaves tests to run, or should.
 NOTHING_AFFECTED = "nothing_affected"

@@ -10,7 +10,17 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
-from relay.contract import Attempt, ChangedFile, Decision, Expected, FilteredTest, FunnelStep, NotTested, Observation
+from relay.contract import (
+    Attempt,
+    ChangedFile,
+    Decision,
+    Expected,
+    FilteredTest,
+    FunnelStep,
+    NotTested,
+    Observation,
+    TestedOn,
+)
 
 
 class View(BaseModel):
@@ -81,7 +91,7 @@ class RunSummary(View):
 
 
 class TestView(View):
-    """A planned test with what came of it."""
+    """A planned test with what came of it. `isolate` and `timeout_s` (seconds) are its manifest entry's wishes."""
 
     __test__ = False
     id: str
@@ -97,6 +107,8 @@ class TestView(View):
     duration_s: float | None
     detail: str
     attempts: tuple[Attempt, ...]
+    isolate: bool = False
+    timeout_s: float | None = None
 
 
 class ShardView(View):
@@ -126,6 +138,7 @@ class RunDetail(View):
     kept: int
     dropped: int
     filtered: int
+    tested_on: TestedOn | None = None
 
 
 class RunPage(View):

@@ -35,7 +35,7 @@ def show_run(out: Output, detail: RunDetail, failures: list[TestView], total: in
     out.say(headline(out, run))
     out.say(run.url)
     out.say()
-    _show_facts(out, run)
+    _show_facts(out, detail)
     show_funnel(out, detail)
     show_notes(out, detail)
     show_verdicts(out, run)
@@ -70,7 +70,8 @@ def show_failures(out: Output, run: RunSummary, failures: list[TestView], total:
         out.note(text.more_failures(len(failures), total, run.url))
 
 
-def _show_facts(out: Output, run: RunSummary) -> None:
+def _show_facts(out: Output, detail: RunDetail) -> None:
+    run, tested = detail.run, detail.tested_on
     change = f"{run.repo} #{run.pr_number}" if run.pr_number else run.repo
     facts = [
         ("change", one_line(f"{change} {run.title}")),
@@ -83,7 +84,13 @@ def _show_facts(out: Output, run: RunSummary) -> None:
         facts.append(("took", text.how_long((run.finished_at - run.started_at).total_seconds())))
     if run.rerun_of:
         facts.append(("repeats", f"run {run.rerun_of}"))
+    if tested:
+        words = (tested.name, tested.torch_version, tested.torch_git_sha, tested.python_version, tested.device_profile)
+        facts.append(("tested on", one_line(text.tested_on(*words), 500)))
+        facts.append(("sandbox", one_line(tested.sandbox or "not told", 500)))
     out.table(("", ""), facts)
+    if tested and tested.unconfined:
+        out.say(one_line(text.unconfined(tested.sandbox), 700))
 
 
 def show_funnel(out: Output, detail: RunDetail) -> None:

@@ -118,6 +118,8 @@ def _test_view(row: PlannedTest) -> TestView:
         rule=row.rule,
         provenance=row.provenance,
         tags=tuple(row.tags),
+        isolate=row.isolate,
+        timeout_s=row.timeout_s,
         shard_id=row.shard_id,
         verdict=row.verdict,
         observation=row.observation,
@@ -130,6 +132,7 @@ def _test_view(row: PlannedTest) -> TestView:
                 observation=attempt.observation,
                 duration_s=attempt.duration_s,
                 detail=attempt.detail,
+                reused=attempt.reused,
             )
             for attempt in row.attempts
         ),

@@ -32,6 +32,7 @@ def record_selection(session: Session, run: Run, report: SelectionReport, now: d
         "selection_state": report.state,
         "tested_base_sha": report.tested_base_sha,
         "not_tested": report.not_tested.model_dump(mode="json") if report.not_tested else None,
+        "tested_on": report.tested_on.model_dump(mode="json") if report.tested_on else None,
     }
     for name, value in facts.items():
         setattr(run, name, value)
@@ -97,4 +98,6 @@ def _row(shard: Shard, test: PlannedTestMessage) -> dict[str, object]:
         "rule": test.rule,
         "provenance": test.provenance,
         "tags": list(test.tags),
+        "isolate": test.isolate,
+        "timeout_s": test.timeout_s,
     }

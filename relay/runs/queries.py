@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from relay.contract import ChangedFile, FunnelStep, NotTested
+from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
 from relay.errors import NotFoundError
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
@@ -95,6 +95,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         changed_files=tuple(ChangedFile.model_validate(file) for file in found.changed_files) if found else (),
         notes=tuple(found.notes) if found else (),
         not_tested=NotTested.model_validate(run.not_tested) if run.not_tested else None,
+        tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on else None,
         shards=_shards(session, run_id),
         kept=found.kept if found else 0,
         dropped=found.dropped if found else 0,

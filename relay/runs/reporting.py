@@ -117,6 +117,7 @@ def _record_result(session: Session, test: PlannedTest, result: TestResult) -> N
             observation=attempt.observation,
             duration_s=attempt.duration_s,
             detail=attempt.detail,
+            reused=attempt.reused,
         )
         for attempt in result.attempts
     )

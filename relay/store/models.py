@@ -117,6 +117,7 @@ class Run(Base):
     manifest_digest: Mapped[str] = mapped_column(String(100), default="")
     selection_state: Mapped[str | None] = mapped_column(CappedText(SHORT_CAP))
     not_tested: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
+    tested_on: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -151,7 +152,10 @@ class PlannedTest(Base):
     """A collected test that the run promised an outcome for. `verdict` is set exactly once."""
 
     __tablename__ = "tests"
-    __table_args__ = (UniqueConstraint("run_id", "test_id"), Index(None, "shard_id"), Index(None, "run_id", "verdict"))
+    __table_args__ = (
+        UniqueConstraint("run_id", "test_id"),
+        *(Index(None, "shard_id"), Index(None, "run_id", "verdict"), Index(None, "test_id", "run_id")),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
@@ -163,6 +167,8 @@ class PlannedTest(Base):
     rule: Mapped[str] = mapped_column(CappedText(SHORT_CAP))
     provenance: Mapped[str] = mapped_column(CappedText(SHORT_CAP))
     tags: Mapped[list[str]] = mapped_column(JSON, default=list)
+    isolate: Mapped[bool] = mapped_column(default=False)
+    timeout_s: Mapped[float | None]
     verdict: Mapped[Verdict | None]
     observation: Mapped[Observation | None]
     duration_s: Mapped[float | None]
@@ -174,7 +180,7 @@ class PlannedTest(Base):
 
 
 class TestAttempt(Base):
-    """One try at one planned test, on head or on base."""
+    """One try at one planned test, on head or on base. `reused`: seen in an earlier run of the same base."""
 
     __test__ = False  # pytest would collect it by its name
     __tablename__ = "attempts"
@@ -187,6 +193,24 @@ class TestAttempt(Base):
     observation: Mapped[Observation]
     duration_s: Mapped[float]
     detail: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+    reused: Mapped[bool] = mapped_column(default=False)
+
+
+class OperatorUse(Base):
+    """A base test was seen to use an operator on a device, last in that run. One row per test, not per variant: which
+    dtype asked for an operator changes with every release, which test does so hardly ever."""
+
+    __tablename__ = "operator_uses"
+    __table_args__ = (
+        UniqueConstraint("device", "base", "operator"),
+        *(Index(None, "device", "operator"), Index(None, "device", "last_run_id")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    device: Mapped[str] = mapped_column(String(100))
+    operator: Mapped[str] = mapped_column(String(200))
+    base: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    last_run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
 
 
 class Selection(Base):

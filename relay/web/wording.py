@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from relay.contract import Decision, Expected, Observation
+from relay.contract import Decision, Expected, Observation, TestedOn
 from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.queries import BY_WEIGHT
 from relay.runs.states import FINAL_RUN_STATES
@@ -132,6 +132,24 @@ def last_word(decision: Decision) -> str:
         return ""
     reason = decision.reasons[-1]
     return f"stage {reason.stage} {stage_name(reason.stage)}: {reason.rule}"
+
+
+def environment(tested: TestedOn) -> str:
+    """The environment that answers for a run, in one line. The sandbox has words of its own."""
+    sha = f" ({tested.torch_git_sha[:10]})" if tested.torch_git_sha else ""
+    parts = [f"tested on {tested.name}", f"torch {tested.torch_version}{sha}"]
+    parts += [f"Python {tested.python_version}"] if tested.python_version else []
+    parts += [f"device profile {tested.device_profile}"] if tested.device_profile else []
+    return ", ".join(parts)
+
+
+def sandbox_word(tested: TestedOn) -> Word | None:
+    """How test processes were confined; None when the worker did not say."""
+    if not tested.sandbox:
+        return None
+    if tested.unconfined:
+        return Word("⚠", f"not in a sandbox: {tested.sandbox}", "warn", "upstream's tests ran without confinement")
+    return Word("▣", tested.sandbox, "good", "test processes were confined")
 
 
 def no_results(run: RunSummary, live: bool) -> str:

@@ -28,7 +28,7 @@ from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.sweeper import MOST_WAKES
-from relay.store.models import Run
+from relay.store.models import PlannedTest, Run
 from relay.web.auth import WorkerOnly
 
 router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
@@ -105,7 +105,13 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
         expires_in_s=context.settings.lease_seconds,
         change=_change(run, context.settings.upstream_clone_url),
         select=_select_order(context, run, manifests) if shard.kind is ShardKind.SELECT else None,
-        tests=tuple(TestOrder(id=test.test_id, file=test.file, expected=test.expected) for test in leased.tests),
+        tests=tuple(_order(test) for test in leased.tests),
+    )
+
+
+def _order(test: PlannedTest) -> TestOrder:
+    return TestOrder(
+        id=test.test_id, file=test.file, expected=test.expected, isolate=test.isolate, timeout_s=test.timeout_s
     )
 
 

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from relay.contract import Attempt, Expected, FunnelStep, Observation, Tree
+from relay.contract import Attempt, Expected, FunnelStep, Observation, TestedOn, Tree
 from relay.views import (
     ApiError,
     Conclusion,
@@ -100,6 +100,7 @@ class StandIn:
     tokens: list[str] = field(default_factory=list)
     url: str = ""
     manifest_problem: str = ""
+    tested_on: TestedOn | None = None
 
 
 def _no_run(run_id: int) -> JSONResponse:
@@ -142,6 +143,7 @@ def make_app(state: StandIn) -> FastAPI:
             kept=1,
             dropped=2,
             filtered=0,
+            tested_on=state.tested_on,
         )
         return JSONResponse(detail.model_dump(mode="json"))
 

@@ -27,6 +27,7 @@ from relay.contract import (
     SelectionReport,
     ShardFinished,
     ShardOutcome,
+    TestedOn,
     TestResult,
     Tree,
 )
@@ -193,6 +194,7 @@ def report_of(
     notes: Sequence[str] = (),
     not_tested: NotTested | None = None,
     state: str = "selected",
+    tested_on: TestedOn | None = None,
 ) -> SelectionReport:
     """A selection that fits its shards."""
     tests = [test for shard in shards for test in shard]
@@ -234,4 +236,5 @@ def report_of(
         notes=tuple(notes),
         not_tested=not_tested,
         tested_base_sha="2" * 40,
+        tested_on=tested_on,
     )

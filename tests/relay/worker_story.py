@@ -24,6 +24,7 @@ from relay.contract import (
     SelectionReport,
     ShardFinished,
     ShardOutcome,
+    TestedOn,
     TestResult,
     Tree,
 )
@@ -94,6 +95,7 @@ def report(
     *,
     expected: Expected = Expected.MANDATORY_SUCCESS,
     not_tested: NotTested | None = None,
+    tested_on: TestedOn | None = None,
 ) -> SelectionReport:
     """A selection whose plan is these shards."""
     reason = ReasonMessage(stage=2, rule="edited-test", evidence="test/test_ops.py was edited")
@@ -111,6 +113,7 @@ def report(
         notes=("offline ranker",),
         not_tested=not_tested,
         tested_base_sha=BASE_SHA,
+        tested_on=tested_on,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from relay.contract import TestedOn
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import TOKEN, StandIn, a_failure, closed_port
 
@@ -107,3 +108,18 @@ def test_no_token_asks_nobody(relay: Relay, service: StandIn, monkeypatch: pytes
     assert (ended.code, ended.error["code"]) == (4, "no_token")
     assert "relay token show" in ended.error["hint"]
     assert service.tokens == []
+
+
+def test_view_says_what_answered_and_that_nothing_confined_it(relay: Relay, service: StandIn) -> None:
+    """One line for the environment; a missing sandbox is not overlooked."""
+    service.tested_on = TestedOn(
+        name="torch-2.13", torch_version="2.13.0", torch_git_sha="abc123" * 6, python_version="3.13.1",
+        device_profile="compat", sandbox="none: bwrap is not installed",
+    )  # fmt: skip  # as one reads it
+    shown = relay("run", "view", "3").out
+    assert "tested on\ttorch-2.13, torch 2.13.0 (abc123abc1), Python 3.13.1, device profile compat" in shown
+    assert "not in a sandbox (none: bwrap is not installed)" in shown
+    service.tested_on = TestedOn(name="default", torch_version="2.13.0", sandbox="bubblewrap")
+    shown = relay("run", "view", "3").out
+    assert "sandbox\tbubblewrap" in shown
+    assert "warning" not in shown

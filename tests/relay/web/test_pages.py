@@ -9,7 +9,18 @@ import pytest
 from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
-from relay.contract import ChangedFile, Expected, FilteredTest, NotTested, NotTestedReason, Observation
+from relay.contract import (
+    Attempt,
+    ChangedFile,
+    Expected,
+    FilteredTest,
+    NotTested,
+    NotTestedReason,
+    Observation,
+    TestedOn,
+    TestResult,
+    Tree,
+)
 from tests.relay.stories import (
     Story,
     base_of,
@@ -304,3 +315,25 @@ def test_secrets_are_on_no_page(client: TestClient, story: Story, context: Relay
         assert secret is not None
         for path in ("/", f"/runs/{run}", f"/api/v1/runs/{run}", "/api/v1/health"):
             assert secret.get_secret_value() not in client.get(path).text
+
+
+def test_a_run_says_what_it_was_tested_on_and_that_nothing_confined_it(client: TestClient, story: Story) -> None:
+    """The environment in one line, a missing sandbox as a badge with words."""
+    run_id = story.open()
+    tested = TestedOn(name="nightly", torch_version="2.13.0", device_profile="compat", sandbox="none: no bwrap here")
+    story.select(report_of([[planned(TESTS[0])]], tested_on=tested))
+    shown = client.get(f"/runs/{run_id}").text
+    assert "tested on nightly, torch 2.13.0, device profile compat" in shown
+    assert "not in a sandbox: none: no bwrap here" in shown
+
+
+def test_an_attempt_of_an_earlier_run_is_marked(client: TestClient, story: Story) -> None:
+    """A reader sees what was run now and what was known."""
+    run_id = story.open()
+    story.select(report_of([[planned(TESTS[0])]]))
+    tries = [
+        Attempt(tree=tree, number=1, observation=Observation.FAILED, duration_s=0.1, reused=tree is Tree.BASE)
+        for tree in Tree
+    ]
+    story.run_all({TESTS[0]: TestResult(id=TESTS[0], attempts=tuple(tries))})
+    assert client.get(f"/runs/{run_id}").text.count("known from an earlier run") == 1

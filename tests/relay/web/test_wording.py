@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from relay.contract import Expected, Observation
+from relay.contract import Expected, Observation, TestedOn
 from relay.store.models import ShardState
 from relay.views import Conclusion, RunState, Verdict
 from relay.web import wording
@@ -59,3 +59,19 @@ def test_counts_agree_with_their_noun() -> None:
     crash, ok = wording.VERDICT_WORDS[Verdict.CRASH], wording.VERDICT_WORDS[Verdict.OK]
     assert [crash.counted(1), crash.counted(2), ok.counted(2)] == ["1 crash", "2 crashes", "2 ok"]
     assert wording.number(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "tone"),
+    [("bubblewrap", "good"), ("bubblewrap 0.8", "good"), ("none: no bwrap", "warn"), ("none", "warn"), ("x", "warn")],
+)
+def test_only_a_real_sandbox_looks_well(sandbox: str, tone: str) -> None:
+    word = wording.sandbox_word(TestedOn(name="default", torch_version="2.13.0", sandbox=sandbox))
+    assert word is not None
+    assert (word.tone, sandbox in word.word) == (tone, True)
+
+
+def test_what_the_worker_did_not_say_is_not_shown() -> None:
+    tested = TestedOn(name="default", torch_version="2.13.0")
+    assert wording.environment(tested) == "tested on default, torch 2.13.0"
+    assert wording.sandbox_word(tested) is None

@@ -24,6 +24,7 @@ from relay.contract import (
     ShardOutcome,
 )
 from relay.runs.creation import cancel_run
+from relay.runs.listings import list_tests
 from relay.settings import RelaySettings
 from relay.views import ApiError, Conclusion, RunState
 from relay.web.body_cap import BODY_CAPS
@@ -91,6 +92,22 @@ def test_a_run_from_lease_to_conclusion(context: RelayContext, worker: Worker) -
     worker.post(f"/shards/{testing.shard_id}/finish", goodbye)
     run = get_run(context.store, run_id)
     assert (run.state, run.conclusion) == (RunState.FINISHED, Conclusion.SUCCESS)
+
+
+def test_a_manifests_wishes_about_the_process_reach_the_worker(context: RelayContext, worker: Worker) -> None:
+    """`isolate` and `timeout_s` go from the plan into the lease of the tests, and into what readers see."""
+    run_id = arrive(context.store)
+    selecting = worker.lease()
+    alone, plain = names(2)
+    found = report([[alone, plain]])
+    wishes = found.planned[0].model_copy(update={"isolate": True, "timeout_s": 7.5})
+    found = found.model_copy(update={"planned": (wishes, found.planned[1])})
+    worker.post(f"/shards/{selecting.shard_id}/selection", SelectionPosted(lease_id=selecting.lease_id, report=found))
+    told = {test.id: (test.isolate, test.timeout_s) for test in worker.lease().tests}
+    assert told == {alone: (True, 7.5), plain: (False, None)}
+    with context.store.reading() as session:
+        views = list_tests(session, run_id, limit=2).tests
+    assert {view.id: (view.isolate, view.timeout_s) for view in views} == told
 
 
 def test_nothing_due_is_204(worker: Worker) -> None:
