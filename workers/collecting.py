@@ -13,7 +13,7 @@ from relay.contract import can_be_recorded
 from selector.types import BaseTest, Candidate, CollectedTest
 from workers.device_runner import DeviceRunner
 from workers.report import capped
-from workers.runner import RunnerTree
+from workers.runner.types import RunnerTree
 
 _ERROR_CAP = 600
 _NAMED = 5
@@ -79,7 +79,7 @@ class Collector:
                 return None
             self.say(f"collecting {file} ({number} of {len(files)})")
             tests.extend(self._recordable(file, self._file(file)))
-        return tests
+        return None if self.should_stop() else tests
 
     def _recordable(self, file: str, tests: tuple[CollectedTest, ...]) -> list[CollectedTest]:
         """Without tests whose id the relay would refuse, and the whole plan with it."""
@@ -92,14 +92,14 @@ class Collector:
         return fit
 
     def _file(self, file: str) -> tuple[CollectedTest, ...]:
-        on_head = self.runner.collect(self.head, file)
+        on_head = self.runner.collect(self.head, file, self.should_stop)
         if not on_head.error:
             return on_head.tests
         why = capped(" ".join(on_head.error.split()), _ERROR_CAP)
         if on_head.tests:
             self._notes.append(f"{file} is collected only in part: {why}")
             return on_head.tests
-        on_base = self.runner.collect(self.base(), file)
+        on_base = self.runner.collect(self.base(), file, self.should_stop)
         if on_base.tests:
             self._notes.append(
                 f"{file} cannot be collected with the change, but can on base: its {len(on_base.tests)} tests there "

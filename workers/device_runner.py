@@ -1,12 +1,15 @@
-"""What the policies of a shard need of a test runner: two methods, so that a scripted one can stand in for a device."""
+"""What the policies of a shard need of a test runner, so that a scripted one can stand in for a device."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from workers.runner import Collection, Runner, RunnerLimits, RunnerTree, TestOutcome
+from workers.runner.runner import Runner
+from workers.runner.sandbox import find_sandbox
+from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
 
@@ -14,32 +17,31 @@ from workers.spyre.build import ensure_library
 class DeviceRunner(Protocol):
     """Collects and runs the tests of one upstream file in child processes."""
 
-    def collect(self, tree: RunnerTree, file: str) -> Collection: ...
+    def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection: ...
 
     def run(
         self,
         tree: RunnerTree,
         file: str,
-        ids: Sequence[str],
+        tests: Sequence[WantedTest],
         on_outcome: Callable[[TestOutcome], None],
         should_stop: Callable[[], bool],
     ) -> None: ...
 
 
-def runner_factory(settings: WorkerSettings) -> Callable[[Path], DeviceRunner]:
-    """How a shard gets its runner, given a scratch folder. The device library is compiled when it is not cached."""
+def runner_factory(settings: WorkerSettings) -> Callable[[Path], AbstractContextManager[DeviceRunner]]:
+    """How a shard gets its runner, given a scratch folder. The device library is compiled when it is not cached.
+
+    The runner's processes end with the context.
+    """
     limits = RunnerLimits(
         test_timeout_s=settings.test_timeout_s,
         file_timeout_s=settings.file_timeout_s,
         collect_timeout_s=settings.collect_timeout_s,
     )
 
-    def make(scratch: Path) -> DeviceRunner:
-        return Runner(
-            device=settings.device,
-            device_library=ensure_library(settings.libraries),
-            scratch=scratch,
-            limits=limits,
-        )
+    def make(scratch: Path) -> AbstractContextManager[DeviceRunner]:
+        installation = Installation(settings.device, ensure_library(settings.libraries))
+        return Runner(installation, scratch, find_sandbox(), limits)
 
     return make

@@ -7,6 +7,7 @@ loop; a lost lease or a cancelled run ends the shard at the next test boundary a
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class Session:
     client: RelayClient
     workspace: Workspace
     identity: LeaseRequest
-    make_runner: Callable[[Path], DeviceRunner]
+    make_runner: Callable[[Path], AbstractContextManager[DeviceRunner]]
     make_llm: Callable[[TriageSettings], LlmClient]
     shutting_down: Callable[[], bool]
     manifest_profile: Profile = Profile.COMPAT
@@ -101,9 +102,9 @@ class Session:
         ):
             scratch = folder / "scratch"
             scratch.mkdir()
-            runner = self.make_runner(scratch)
             do = self._select if lease.kind is ShardKind.SELECT else self._test
-            complete = do(lease, checkout, runner, keeper)
+            with self.make_runner(scratch) as runner:
+                complete = do(lease, checkout, runner, keeper)
             # Said before the trees are removed, which takes seconds on a large tree.
             self._end(lease, keeper, complete=complete)
 

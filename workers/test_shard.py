@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from relay.contract import MESSAGE_CAP, Attempt, Expected, Observation, TestOrder, TestResult, Tree
 from workers.device_runner import DeviceRunner
 from workers.report import capped
-from workers.runner import RunnerTree, TestOutcome
+from workers.runner.types import RunnerTree, TestOutcome, WantedTest
 
 FINE = frozenset({Observation.PASSED, Observation.SKIPPED})
 
@@ -96,7 +96,10 @@ class _FileRun:
                 self._record(tree, outcome)
 
         side = self.shard.head if tree is Tree.HEAD else self.shard.base()
-        self.shard.runner.run(side, self.file, list(waiting), record, self.shard.should_stop)
+        wanted = [
+            WantedTest(order.id, order.isolate, order.timeout_s) for order in map(self.orders.__getitem__, waiting)
+        ]
+        self.shard.runner.run(side, self.file, wanted, record, self.shard.should_stop)
         if waiting and self.shard.should_stop():
             return False
         for test in list(waiting):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relay.contract import Observation
 from selector.types import CollectedTest
-from workers.runner import Collection, RunnerTree, TestOutcome
+from workers.runner.types import Collection, RunnerTree, TestOutcome, WantedTest
 
 P, F, C, T, M, S = (
     Observation.PASSED, Observation.FAILED, Observation.CRASHED,
@@ -40,18 +40,19 @@ class ScriptedRunner:
     runs: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     _left: dict[tuple[str, str], deque[Observation]] = field(default_factory=dict)
 
-    def collect(self, tree: RunnerTree, file: str) -> Collection:
+    def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection:
         return self.collections.get((side(tree), file), Collection((), f"{file} is not in the tree"))
 
     def run(
         self,
         tree: RunnerTree,
         file: str,
-        ids: Sequence[str],
+        tests: Sequence[WantedTest],
         on_outcome: Callable[[TestOutcome], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        self.runs.append((side(tree), file, tuple(ids)))
+        ids = tuple(test.id for test in tests)
+        self.runs.append((side(tree), file, ids))
         for test in ids:
             if should_stop():
                 return

@@ -9,7 +9,7 @@ import pytest
 from selector.types import BaseTest, Candidate
 from tests.workers.scripted_runner import BASE, HEAD, ScriptedRunner, collected
 from workers.collecting import Collector
-from workers.runner import Collection
+from workers.runner.types import Collection
 
 FILE = "test/test_a.py"
 X = collected(FILE, "TestA", "test_x", "_spyre_float32", "_spyre_int64")

@@ -13,7 +13,7 @@ from tests.workers.scripted_runner import ScriptedRunner, collected
 from tests.workers.upstream import Upstream
 from workers.checkout import Mirrors, checked_out
 from workers.overlay import installed_wheel
-from workers.runner import Collection
+from workers.runner.types import Collection
 from workers.select_shard import SelectRun
 
 FILE = "test/test_shapes.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def awake(relay: RelayDouble, tmp_path: Path) -> Iterator[Callable[..., Session]
                 client=client,
                 workspace=Workspace(tmp_path / "work"),
                 identity=LeaseRequest(worker="w1", device="spyre"),
-                make_runner=lambda scratch: runner,
+                make_runner=lambda scratch: nullcontext(runner),
                 make_llm=no_model,
                 shutting_down=shutting_down,
             )

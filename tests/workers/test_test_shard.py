@@ -8,7 +8,7 @@ import pytest
 
 from relay.contract import Expected, Observation, TestOrder, TestResult
 from tests.workers.scripted_runner import BASE, HEAD, C, F, M, P, S, ScriptedRunner, T
-from workers.runner import RunnerTree
+from workers.runner.types import RunnerTree
 from workers.test_shard import ALONE_LIMIT, ShardRun
 
 FILE = "test/test_a.py"
@@ -144,7 +144,7 @@ def test_a_test_the_runner_forgot_is_missing() -> None:
 def test_details_are_cut_to_the_contract() -> None:
     class Talkative(ScriptedRunner):
         def run(self, tree, file, ids, on_outcome, should_stop) -> None:  # type: ignore[no-untyped-def]  # as the base
-            from workers.runner import TestOutcome
+            from workers.runner.types import TestOutcome
 
             on_outcome(TestOutcome(ids[0], P, -1.0, "x\0" * 20_000))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 
 from relay.contract import MESSAGE_CAP
-from workers.runner.events import CHANNEL_LOST
+from workers.runner.child.events import CHANNEL_LOST
 from workers.untrusted import storable
 
 _MARK = "\n[...]\n"

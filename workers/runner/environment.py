@@ -29,7 +29,7 @@ _FIXED = {
 
 def command() -> list[str]:
     """Unbuffered, for last words before a crash; `-P`, so that the folder the child runs in hides no module."""
-    return [sys.executable, "-P", "-u", "-m", "workers.runner.child"]
+    return [sys.executable, "-P", "-u", "-m", "workers.runner.child.program"]
 
 
 def child_environment(

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from relay.contract import Observation
+from workers.runner.child.events import Began, Ended, Event, Refused
 from workers.runner.details import capped
-from workers.runner.events import Began, Ended, Event, Refused
 from workers.runner.types import TestOutcome
 
 #: What a child may observe; the other observations are seen from outside.

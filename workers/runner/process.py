@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from workers.runner.child.events import Event, decode
+from workers.runner.child.order import Order
 from workers.runner.environment import command
-from workers.runner.events import Event, decode
-from workers.runner.order import Order
 from workers.runner.strays import end_strays
 
 _CHUNK = 1 << 18

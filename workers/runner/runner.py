@@ -11,49 +11,55 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from relay.contract import MESSAGE_CAP, Observation
 from selector.types import CollectedTest
+from workers.runner.child.events import Event, Found, Refused, mark
+from workers.runner.child.order import Order
 from workers.runner.details import capped, how_it_ended, with_output
 from workers.runner.environment import child_environment
-from workers.runner.events import Event, Found, Refused, mark
 from workers.runner.ledger import Ledger
-from workers.runner.order import Order
 from workers.runner.process import Child, start_child
-from workers.runner.types import Collection, RunnerLimits, RunnerTree, TestOutcome
+from workers.runner.sandbox import Sandbox
+from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 from workers.runner.watch import End, Ending, follow
 
 _DEFAULTS = RunnerLimits()
 
 
-class Runner:
-    """Runs test files on one device.
+class Runner(AbstractContextManager["Runner"]):
+    """Runs test files on one device, inside a `with` block at whose end all its processes are gone.
 
-    With a `device_library` (a built `spyre` library) PyTorch's device tests are generated for `device`; without one
-    they run on the CPU, PyTorch's reference device, and `device` is `cpu`. `scratch` is a folder for the homes and
-    temporary files of children, each removed with its child.
+    With a device library in the `installation` PyTorch's device tests are generated for its device; without one they
+    run on the CPU, PyTorch's reference device, and the device is `cpu`. `scratch` is a folder for the homes and
+    temporary files of children.
     """
 
     def __init__(
-        self, device: str, device_library: Path | None, scratch: Path, limits: RunnerLimits = _DEFAULTS
+        self, installation: Installation, scratch: Path, sandbox: Sandbox, limits: RunnerLimits = _DEFAULTS
     ) -> None:
-        if device_library is None and device != "cpu":
+        device = installation.device
+        if installation.library is None and device != "cpu":
             raise ValueError(f"device {device} needs a device library; without one only cpu can run")
         self._device = device
-        self._library = device_library
+        self._library = installation.library
         self._scratch = scratch
+        self._sandbox = sandbox
         self._limits = limits
 
-    def collect(self, tree: RunnerTree, file: str) -> Collection:
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection:
         """The tests of one file (a path in the checkout), in the file's order. Problems of the file are in `error`."""
         path = tree.locate(file)
         if path is None:
             return Collection((), _absent(file))
         findings = _Findings(file)
         with self._child(tree, file, path, None) as child:
-            ending = follow(child, self._limits, findings.receive, lambda: False)
+            ending = follow(child, self._limits, findings.receive, should_stop)
             problem = self._collect_problem(ending, _output(child, tree, file))
         return findings.collection(problem)
 
@@ -61,16 +67,16 @@ class Runner:
         self,
         tree: RunnerTree,
         file: str,
-        ids: Sequence[str],
+        tests: Sequence[WantedTest],
         on_outcome: Callable[[TestOutcome], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        """Run `ids` of one file in their order; `on_outcome` gets each outcome when it is known, one per id.
+        """Run `tests` of one file in their order; `on_outcome` gets each outcome when it is known, one per id.
 
         Only `should_stop` answering True (asked after every test and while waiting) or an exception from one of the
         two functions, which is passed on, leaves ids without an outcome.
         """
-        ledger = Ledger(ids, on_outcome)
+        ledger = Ledger([test.id for test in tests], on_outcome)
         path = tree.locate(file)
         if path is None:
             ledger.settle_all(Observation.MISSING, _absent(file))

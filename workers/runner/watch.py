@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from workers.runner.events import Began, Ended, Event, Finished
+from workers.runner.child.events import Began, Ended, Event, Finished
 from workers.runner.process import Child
 from workers.runner.types import RunnerLimits
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from relay.contract import Observation
-from workers.runner import Collection, Runner, RunnerLimits, RunnerTree, TestOutcome
+from workers.runner.runner import Runner
+from workers.runner.sandbox import Unconfined
+from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 
 FILE = "test/test_sample.py"
 
@@ -53,7 +55,7 @@ class Bench:
 
     @property
     def runner(self) -> Runner:
-        return Runner("cpu", None, self.scratch, self.limits)
+        return Runner(Installation("cpu", None), self.scratch, Unconfined("for a test"), self.limits)
 
     def write(self, source: str, file: str = FILE) -> None:
         path = self.checkout / file
@@ -65,7 +67,9 @@ class Bench:
 
     def run(self, *names: str, should_stop: Callable[[], bool] = lambda: False) -> dict[str, TestOutcome]:
         """Run `Sample::name` for each name; the outcomes by name. Fails when an id has more than one."""
-        self.runner.run(self.tree, FILE, [self.id(name) for name in names], self.outcomes.append, should_stop)
+        self.runner.run(
+            self.tree, FILE, [WantedTest(self.id(name)) for name in names], self.outcomes.append, should_stop
+        )
         assert len({outcome.id for outcome in self.outcomes}) == len(self.outcomes)
         return {outcome.id.rpartition("::")[2]: outcome for outcome in self.outcomes}
 

@@ -236,10 +236,12 @@ def test_a_killed_worker_takes_its_child_along(bench: Bench) -> None:
     """)
     program = f"""
 from pathlib import Path
-from workers.runner import Runner, RunnerTree
-runner = Runner("cpu", None, Path({str(bench.scratch)!r}))
+from workers.runner.runner import Runner
+from workers.runner.sandbox import Unconfined
+from workers.runner.types import Installation, RunnerTree, WantedTest
+runner = Runner(Installation("cpu", None), Path({str(bench.scratch)!r}), Unconfined("for a test"))
 tree = RunnerTree(Path({str(bench.checkout)!r}), Path({str(bench.overlay)!r}))
-runner.run(tree, "test/test_sample.py", [{bench.id("test_wait")!r}], print, lambda: False)
+runner.run(tree, "test/test_sample.py", [WantedTest({bench.id("test_wait")!r})], print, lambda: False)
 """
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as worker:
         wait_until(lambda: note.exists() and bool(note.read_text()))

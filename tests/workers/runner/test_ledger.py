@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from relay.contract import Observation
-from workers.runner import TestOutcome
-from workers.runner.events import Began, Ended, Event, Refused
+from workers.runner.child.events import Began, Ended, Event, Refused
 from workers.runner.ledger import Ledger
+from workers.runner.types import TestOutcome
 
 
 def outcomes_of(*events: Event) -> tuple[list[TestOutcome], Ledger]:

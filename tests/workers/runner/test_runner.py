@@ -9,7 +9,9 @@ import pytest
 
 from relay.contract import Observation
 from tests.workers.runner.bench import FILE, Bench
-from workers.runner import Runner, TestOutcome
+from workers.runner.runner import Runner
+from workers.runner.sandbox import Unconfined
+from workers.runner.types import Installation, TestOutcome, WantedTest
 
 PASSED, FAILED, SKIPPED = Observation.PASSED, Observation.FAILED, Observation.SKIPPED
 TIMED_OUT, MISSING, CRASHED = Observation.TIMED_OUT, Observation.MISSING, Observation.CRASHED
@@ -90,7 +92,11 @@ def test_device_tests_run_against_the_installed_torch(torch_bench: Bench) -> Non
         for name in ("SecondCPU::test_other_cpu", "FirstCPU::test_wrong_cpu", "FirstCPU::test_sum_cpu")
     ]
     torch_bench.runner.run(
-        torch_bench.tree, FILE, ids, lambda outcome: outcomes.update({outcome.id: outcome}), lambda: False
+        torch_bench.tree,
+        FILE,
+        list(map(WantedTest, ids)),
+        lambda outcome: outcomes.update({outcome.id: outcome}),
+        lambda: False,
     )
     assert list(outcomes) == ids, "the given order is kept"
     assert [outcomes[test].observation for test in ids] == [SKIPPED, FAILED, PASSED]
@@ -113,14 +119,16 @@ def test_device_tests_run_on_spyre_and_every_class_carries_its_name(torch_bench:
         instantiate_device_type_tests(First, globals())
         instantiate_device_type_tests(Second, globals())
     """)
-    runner = Runner("spyre", device_library, torch_bench.scratch, torch_bench.limits)
+    runner = Runner(
+        Installation("spyre", device_library), torch_bench.scratch, Unconfined("for a test"), torch_bench.limits
+    )
     collected = runner.collect(torch_bench.tree, FILE).tests
     assert [(test.id, test.cls, test.base) for test in collected] == [
         (f"{FILE}::FirstSPYRE::test_device_spyre", "First", "test_device"),
         (f"{FILE}::SecondSPYRE::test_device_spyre", "Second", "test_device"),
     ]
     ids = [test.id for test in collected]
-    runner.run(torch_bench.tree, FILE, ids, torch_bench.outcomes.append, lambda: False)
+    runner.run(torch_bench.tree, FILE, list(map(WantedTest, ids)), torch_bench.outcomes.append, lambda: False)
     assert [(outcome.id, outcome.observation) for outcome in torch_bench.outcomes] == [
         (ids[0], PASSED),
         (ids[1], FAILED),
@@ -229,7 +237,9 @@ def test_an_error_of_the_receiver_ends_the_child_and_is_passed_on(bench: Bench) 
             def test_two(self): time.sleep(3600)
     """)
     with pytest.raises(LeaseLostError):
-        bench.runner.run(bench.tree, FILE, [bench.id("test_one"), bench.id("test_two")], lost, lambda: False)
+        bench.runner.run(
+            bench.tree, FILE, [WantedTest(bench.id("test_one")), WantedTest(bench.id("test_two"))], lost, lambda: False
+        )
     assert list(bench.scratch.iterdir()) == []
 
 
@@ -253,13 +263,13 @@ def test_a_slow_receiver_is_not_held_against_the_tests(bench: Bench) -> None:
         while outcome.id.endswith("test_one") and not done.exists():
             pass
 
-    bench.runner.run(bench.tree, FILE, [bench.id(name) for name in names], deliver, lambda: False)
+    bench.runner.run(bench.tree, FILE, [WantedTest(bench.id(name)) for name in names], deliver, lambda: False)
     assert [outcome.observation for outcome in bench.outcomes] == [PASSED] * 4
 
 
 def test_a_device_without_its_library_is_refused(bench: Bench) -> None:
     with pytest.raises(ValueError, match="needs a device library"):
-        Runner("spyre", None, bench.scratch)
+        Runner(Installation("spyre", None), bench.scratch, Unconfined("for a test"))
 
 
 def test_details_name_files_by_their_place_in_the_tree_and_not_on_the_machine(bench: Bench) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workers.runner import RunnerTree
+from workers.runner.types import RunnerTree
 
 
 def test_only_files_inside_the_checkout_are_located(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.runner.events import Began, Ended, Event, Finished, Found, Refused, decode, encode
+from workers.runner.child.events import Began, Ended, Event, Finished, Found, Refused, decode, encode
 
 EVENTS: list[Event] = [
     Found("f::C::t", "C", "t", "t", "nn.functional.relu", None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workers.runner.generation import Generation, Origin
+from workers.runner.child.generation import Generation, Origin
 
 SOURCE = """
 class TestFoo:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from workers.runner.channel import Channel
-from workers.runner.events import Began, Ended, Finished, Found, Refused, mark
-from workers.runner.generation import Generation
-from workers.runner.order import Order
+from workers.runner.child.channel import Channel
+from workers.runner.child.events import Began, Ended, Finished, Found, Refused, mark
+from workers.runner.child.generation import Generation
+from workers.runner.child.order import Order
 
 _FRAMES_OF_FILE = 3
 _FRAMES_AT_END = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 
-from workers.runner.confinement import HIGH_DESCRIPTOR
-from workers.runner.events import CHANNEL_LOST, Event, encode
+from workers.runner.child.confinement import HIGH_DESCRIPTOR
+from workers.runner.child.events import CHANNEL_LOST, Event, encode
 
 
 class Channel:

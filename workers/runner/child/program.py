@@ -1,4 +1,4 @@
-"""The program of a child: `python -P -m workers.runner.child`, with an order on standard input.
+"""The program of a child: `python -P -m workers.runner.child.program`, with an order on standard input.
 
 torch is imported before pytest gets near the checkout, whose `torch` source folder must never stand in for the
 installed package.
@@ -13,12 +13,12 @@ import traceback
 
 import pytest
 
-from workers.runner.channel import Channel
-from workers.runner.confinement import die_with, reset_signals, show_stacks, take_limits
-from workers.runner.events import Finished, Refused
-from workers.runner.generation import Generation
-from workers.runner.order import Order
-from workers.runner.reporting import Reporter
+from workers.runner.child.channel import Channel
+from workers.runner.child.confinement import die_with, reset_signals, show_stacks, take_limits
+from workers.runner.child.events import Finished, Refused
+from workers.runner.child.generation import Generation
+from workers.runner.child.order import Order
+from workers.runner.child.reporting import Reporter
 
 #: pytest's own configuration would be upstream's: of another pytest, with plug-ins and reports that are not wanted.
 _PYTEST_OPTIONS = (

@@ -14,7 +14,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from workers.runner.order import Order
+from workers.runner.child.order import Order
 
 _PR_SET_PDEATHSIG = 1
 #: Out of reach of tests that close "all" descriptors up to a guessed number.
