@@ -1,7 +1,7 @@
 """What the attempts at a test mean, and what the tests of a run mean together. Pure: no clock, no record, no settings.
 
-The verdict of one test is expectation x observation on head, compared with the base commit. `fixed` needs the test's
-history and is not produced here yet.
+The verdict of one test is expectation x observation on head, compared with the base commit. Attempts on base that are
+reused from an earlier run of the very same base count like fresh ones.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _LIKEWISE = {
     Observation.TIMED_OUT: frozenset({Observation.TIMED_OUT, Observation.CRASHED}),
     Observation.MISSING: frozenset({Observation.MISSING}),
 }
+
+_FINE = frozenset({Observation.PASSED, Observation.SKIPPED})
+#: A test that is missing on base is new, which is no failure that could be fixed.
+_FIXABLE = frozenset({Observation.FAILED, Observation.CRASHED, Observation.TIMED_OUT})
 
 _XFAIL = {
     Observation.PASSED: Verdict.XPASS,
@@ -106,11 +110,20 @@ def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
 
 
 def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:
+    """Flaky needs evidence: failing on head alone is none, and neither is a base that only fails; a base that did as
+    head does and was also fine is."""
+    seen = {attempt.observation for attempt in base}
     if last.observation not in _FAILING:
-        return Verdict.OK
-    if not base or base[-1].observation not in _LIKEWISE[last.observation]:
+        fixed = last.observation is Observation.PASSED and seen and seen <= _FIXABLE
+        return Verdict.FIXED if fixed else Verdict.OK
+    if not seen & _LIKEWISE[last.observation]:
         return _FAILING[last.observation]
-    return Verdict.UNSUPPORTED if UNSUPPORTED_MARK in last.detail else Verdict.KNOWN_FAILURE
+    if seen & _FINE:
+        return Verdict.FLAKY
+    if base[-1].observation not in _LIKEWISE[last.observation]:
+        return _FAILING[last.observation]
+    refused = UNSUPPORTED_MARK in last.detail and any(UNSUPPORTED_MARK in attempt.detail for attempt in base)
+    return Verdict.UNSUPPORTED if refused else Verdict.KNOWN_FAILURE
 
 
 def _ordered(attempts: Iterable[Attempt], tree: Tree) -> list[Attempt]:

@@ -38,7 +38,7 @@ VERDICT_WORDS: Mapping[Verdict, Word] = {
     Verdict.CRASH: Word("‼", "crash", "bad", "ended the test process", "crashes"),
     Verdict.TIMEOUT: Word("⧗", "timeout", "bad", "did not end in its time", "timeouts"),
     Verdict.MISSING: Word("?", "missing", "bad", "was planned and could not be found when it was to run"),
-    Verdict.FLAKY: Word("≈", "flaky", "warn", "failed first and passed when tried again"),
+    Verdict.FLAKY: Word("≈", "flaky", "warn", "was seen both to fail and to be fine, on the same commit"),
     Verdict.KNOWN_FAILURE: Word(
         "=", "known failure", "quiet", "fails without the change too, or is expected to fail", "known failures"
     ),

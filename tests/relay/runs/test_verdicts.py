@@ -17,7 +17,8 @@ MANDATORY, XFAIL, STRICT = Expected.MANDATORY_SUCCESS, Expected.XFAIL, Expected.
 
 #: (head, base) of a must-pass test with one attempt on each; None is "not run on base".
 MANDATORY_TABLE = {
-    **{(PASSED, base): Verdict.OK for base in (None, *Observation)},
+    **{(PASSED, base): Verdict.OK for base in (None, PASSED, SKIPPED, MISSING)},
+    **{(PASSED, base): Verdict.FIXED for base in (FAILED, CRASHED, TIMED_OUT)},
     **{(SKIPPED, base): Verdict.OK for base in (None, *Observation)},
     (FAILED, None): Verdict.REGRESSION,
     (FAILED, PASSED): Verdict.REGRESSION,
@@ -101,9 +102,35 @@ def test_the_last_attempt_counts_when_all_fail() -> None:
 @pytest.mark.parametrize("base", [FAILED, CRASHED, TIMED_OUT])
 def test_a_refusal_of_the_device_on_both_sides_is_unsupported(base: Observation) -> None:
     """The device names the rule by which it refuses; a change is not to blame for it."""
-    refused = attempt(FAILED, detail=f"RuntimeError\n{UNSUPPORTED_MARK}: dtype complex128")
-    assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE)]).verdict is Verdict.UNSUPPORTED
+    words = f"RuntimeError\n{UNSUPPORTED_MARK}: dtype complex128"
+    refused = attempt(FAILED, detail=words)
+    assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE, detail=words)]).verdict is Verdict.UNSUPPORTED
+    assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE)]).verdict is Verdict.KNOWN_FAILURE
     assert judge(MANDATORY, [refused, attempt(PASSED, tree=Tree.BASE)]).verdict is Verdict.REGRESSION
+
+
+@pytest.mark.parametrize("fine", [PASSED, SKIPPED])
+@pytest.mark.parametrize("bad", [FAILED, CRASHED, TIMED_OUT])
+def test_a_base_that_is_of_two_minds_makes_a_failure_flaky(fine: Observation, bad: Observation) -> None:
+    """That base did as head does, and also did not, is the evidence; in whatever order it was seen, now or earlier."""
+    for first, second in permutations([bad, fine]):
+        base = [attempt(first, tree=Tree.BASE), attempt(second, tree=Tree.BASE, number=2)]
+        tries = [attempt(bad), attempt(bad, number=2), *base]
+        assert judge(MANDATORY, tries).verdict is Verdict.FLAKY
+        reused = [tried.model_copy(update={"reused": tried.tree is Tree.BASE}) for tried in tries]
+        assert judge(MANDATORY, reused).verdict is Verdict.FLAKY
+        assert judge(MANDATORY, [attempt(PASSED), *base]).verdict is Verdict.OK
+
+
+def test_a_base_that_sometimes_fails_does_not_excuse_a_crash() -> None:
+    base = [attempt(FAILED, tree=Tree.BASE), attempt(PASSED, tree=Tree.BASE, number=2)]
+    assert judge(MANDATORY, [attempt(CRASHED), attempt(CRASHED, number=2), *base]).verdict is Verdict.CRASH
+
+
+def test_failing_twice_on_both_sides_is_known_and_never_flaky() -> None:
+    tries = [attempt(FAILED, tree=tree, number=number) for tree in Tree for number in (1, 2)]
+    assert judge(MANDATORY, tries).verdict is Verdict.KNOWN_FAILURE
+    assert judge(MANDATORY, [attempt(PASSED), *tries[2:]]).verdict is Verdict.FIXED
 
 
 def test_without_an_attempt_on_head_there_is_no_answer() -> None:
