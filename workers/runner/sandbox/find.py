@@ -52,14 +52,19 @@ def find_sandbox(*, required: bool = False, limits: SandboxLimits = DEFAULT_LIMI
     Raises:
         SandboxUnavailableError: when `required` and something is missing.
     """
-    found = _find(limits)
+    found = _found(limits)
     if required and found.problem:
         raise SandboxUnavailableError(found.problem)
     return found
 
 
 @cache
-def _find(limits: SandboxLimits) -> Sandbox:
+def _found(limits: SandboxLimits) -> Sandbox:
+    return look_for_sandbox(limits)
+
+
+def look_for_sandbox(limits: SandboxLimits = DEFAULT_LIMITS) -> Sandbox:
+    """What `find_sandbox` keeps: looked for anew."""
     program = shutil.which("bwrap")
     if program is None:
         return Unconfined(f"bubblewrap is not installed: {_UNCONFINED}. Install it: apt-get install bubblewrap")

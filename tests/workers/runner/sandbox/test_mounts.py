@@ -1,0 +1,41 @@
+"""Which words show which files: every parent is made for all users, and nothing is shown twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workers.runner.sandbox.mounts import Mounts, outermost, require_open
+
+
+def test_parents_are_made_once_and_for_all_users() -> None:
+    mounts = Mounts()
+    mounts.read_only(Path("/root/a/b"))
+    mounts.read_only(Path("/root/a/c"))
+    folders = [("--perms", "0755", "--dir", folder) for folder in ("/root", "/root/a")]
+    binds = [("--ro-bind", path, path) for path in ("/root/a/b", "/root/a/c")]
+    assert mounts.words == [word for step in (*folders, *binds) for word in step]
+
+
+def test_nothing_is_made_inside_what_is_shown() -> None:
+    """It is read-only, and has the folder already."""
+    mounts = Mounts()
+    mounts.read_only(Path("/data"))
+    mounts.file(Path("/data/inner/name"), 7)
+    assert "--dir" not in mounts.words[mounts.words.index("--ro-bind") :]
+
+
+def test_what_lies_in_another_folder_is_seen_with_it() -> None:
+    paths = [Path("/data/checkout/.venv"), Path("/usr/lib/python3"), Path("/data/checkout"), Path("/data/checkout2")]
+    assert outermost(paths) == [Path("/data/checkout"), Path("/data/checkout2")]
+
+
+def test_a_folder_closed_to_others_is_named(tmp_path: Path) -> None:
+    """The program's user is nobody on the machine, so the start would fail without a word."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(PermissionError, match=r"chmod o\+rX.*closed"):
+        require_open([closed])
+    closed.chmod(0o755)
+    require_open([closed])
