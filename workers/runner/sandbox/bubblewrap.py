@@ -45,8 +45,8 @@ class Bubblewrap:
         Raises OSError when a path is missing or may not be read, and ValueError for a path that cannot be shown.
         """
         identity = new_identity()
-        readable = outermost(launch.readable)
-        require_open(readable if not identity.namespaced else ())
+        readable, writable = outermost(launch.readable), outermost(launch.writable)
+        require_open((*readable, *writable) if not identity.namespaced else ())
         root = str(self.temporary_root(launch.scratch))
         output = subprocess.DEVNULL if launch.output is None else launch.output
         with ExitStack() as after:
@@ -66,6 +66,8 @@ class Bubblewrap:
                 mounts.file(Path("/etc", name), content(text.encode()))
             for path in readable:
                 mounts.read_only(path)
+            for path in writable:
+                mounts.writable(path)
             mounts.seal()
             words += [*mounts.words, "--chdir", str(launch.directory), "--"]
             return subprocess.Popen(

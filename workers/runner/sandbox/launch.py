@@ -16,7 +16,8 @@ class Launch:
     lies in a readable folder. `readable` are absolute host paths that it sees, read-only and at the same place (the
     interpreter's folders, the checkout, the overlay, the device library, staged code). `scratch` is an existing folder
     of this launch. `inherited` are descriptors that keep their numbers; `output` is the one for standard output and
-    standard error (None: nowhere). Standard input is empty.
+    standard error (None: nowhere). Standard input is empty. `writable` are host folders that it may change, for a
+    program that is to leave something behind; test code gets none, and nothing bounds how much is written there.
     """
 
     argv: tuple[str, ...]
@@ -26,6 +27,7 @@ class Launch:
     scratch: Path
     inherited: tuple[int, ...] = ()
     output: int | None = None
+    writable: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,12 @@ class Mounts:
         self.words += ["--ro-bind", str(path), str(path)]
         self._made.add(path)
 
+    def writable(self, path: Path) -> None:
+        """Show a host folder at the same place and let it be changed."""
+        self._folders(path.parent)
+        self.words += ["--bind", str(path), str(path)]
+        self._made.add(path)
+
     def file(self, path: Path, descriptor: int) -> None:
         """A read-only file with the content of `descriptor`."""
         self._folders(path.parent)

@@ -155,3 +155,15 @@ def test_the_sandboxs_own_folders_cannot_be_replaced(sandbox: Sandbox, checkout:
 def test_a_folder_that_does_not_exist_is_an_error(sandbox: Sandbox, checkout: Path) -> None:
     with pytest.raises(FileNotFoundError, match="absent"):
         sandbox.start(Launch((PYTHON,), {}, checkout, (checkout / "absent",), checkout))
+
+
+def test_what_is_writable_is_changed_on_the_machine_and_nothing_else_is(sandbox: Sandbox, checkout: Path) -> None:
+    output = checkout / "output"
+    output.mkdir()
+    output.chmod(0o777)
+    script = "echo built > output/torch; echo other > beside; echo up > ../up"
+    argv = ("/bin/sh", "-c", script)
+    process = sandbox.start(Launch(argv, {}, checkout, (*FOLDERS, checkout), checkout, writable=(output,)))
+    assert process.wait(60) != 0
+    assert (output / "torch").read_text() == "built\n"
+    assert sorted(path.name for path in checkout.iterdir()) == ["output"]

@@ -26,6 +26,14 @@ def test_nothing_is_made_inside_what_is_shown() -> None:
     assert "--dir" not in mounts.words[mounts.words.index("--ro-bind") :]
 
 
+def test_a_folder_to_write_in_may_lie_in_one_that_is_shown() -> None:
+    mounts = Mounts()
+    mounts.read_only(Path("/data"))
+    mounts.writable(Path("/data/build/output"))
+    assert mounts.words[-3:] == ["--bind", "/data/build/output", "/data/build/output"]
+    assert mounts.words.count("--dir") == 0
+
+
 def test_what_lies_in_another_folder_is_seen_with_it() -> None:
     paths = [Path("/data/checkout/.venv"), Path("/usr/lib/python3"), Path("/data/checkout"), Path("/data/checkout2")]
     assert outermost(paths) == [Path("/data/checkout"), Path("/data/checkout2")]
