@@ -176,3 +176,12 @@ def get_amp_supported_dtype() -> list[Any]:
 def is_bf16_supported() -> bool:
     """True: every CPU kernel for bfloat16 serves the device."""
     return True
+
+
+# --- what ran ------------------------------------------------------------------------------------------------------
+
+
+def take_operators() -> list[str]:
+    """Operators that the device ran since the last call, such as `aten::add.Tensor`, in the order of first use."""
+    names: list[str] = torch.ops.spyre.take_operators()
+    return names

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workers.spyre.cache import TORCH_SERIES, CacheError, candidates, default_cache, is_supported, library_for
 from workers.spyre.seal import SealError, read_seal
+from workers.spyre.settling import settle_at_exit
 
 DEVICE_NAME = "spyre"
 LIBRARY_VARIABLE = "SPYRE_LIBRARY"
@@ -94,6 +95,7 @@ def load_device(library: Path) -> None:
 
     torch._register_device_module(DEVICE_NAME, device)
     torch.utils.generate_methods_for_privateuse1_backend()
+    settle_at_exit()
 
 
 def require_built_for(library: Path, torch_version: str) -> None:

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "memory.h"
+#include "operators.h"
 #include "random.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -39,8 +40,17 @@ inline bool may_live_on_host(const std::string& op, const std::string& argument)
   });
 }
 
-inline c10::DispatchKeySet with_backend(c10::DispatchKeySet keys, c10::BackendComponent from, c10::BackendComponent to) {
-  return keys.remove_backend(from) | c10::DispatchKeySet(to);
+// Where a tensor lives, as far as its keys tell: the backend, and whose mixed precision applies.
+struct Home {
+  c10::BackendComponent backend;
+  c10::DispatchKeySet autocast;
+};
+constexpr Home kHost{c10::BackendComponent::CPUBit, c10::DispatchKeySet(c10::DispatchKey::AutocastCPU)};
+constexpr Home kDevice{
+    c10::BackendComponent::PrivateUse1Bit, c10::DispatchKeySet(c10::DispatchKey::AutocastPrivateUse1)};
+
+inline c10::DispatchKeySet moved(c10::DispatchKeySet keys, const Home& from, const Home& to) {
+  return (keys.remove_backend(from.backend) - from.autocast) | c10::DispatchKeySet(to.backend) | to.autocast;
 }
 
 class HostCall {
@@ -74,8 +84,7 @@ class HostCall {
       }
     }
     require_memory(tensor);
-    auto host = like(
-        tensor, alias(tensor.storage()), c10::BackendComponent::PrivateUse1Bit, c10::BackendComponent::CPUBit);
+    auto host = like(tensor, alias(tensor.storage()), kDevice, kHost);
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) { // weighs less in type promotion
       host.unsafeGetTensorImpl()->set_wrapped_number(true);
     }
@@ -124,7 +133,7 @@ class HostCall {
       }
     }
     require_plain(host);
-    return like(host, ours(host.storage()), c10::BackendComponent::CPUBit, c10::BackendComponent::PrivateUse1Bit);
+    return like(host, ours(host.storage()), kHost, kDevice);
   }
 
  private:
@@ -176,11 +185,10 @@ class HostCall {
     }
   }
 
-  // Same keys but for the backend, same geometry, other storage. The conjugate and negative bits are keys.
-  static at::Tensor like(
-      const at::Tensor& model, c10::Storage storage, c10::BackendComponent from, c10::BackendComponent to) {
+  // Same keys but for its home, same geometry, other storage. The conjugate and negative bits are keys.
+  static at::Tensor like(const at::Tensor& model, c10::Storage storage, const Home& from, const Home& to) {
     auto twin = at::detail::make_tensor<c10::TensorImpl>(
-        c10::TensorImpl::VIEW, std::move(storage), with_backend(model.key_set(), from, to), model.dtype());
+        c10::TensorImpl::VIEW, std::move(storage), moved(model.key_set(), from, to), model.dtype());
     twin.unsafeGetTensorImpl()->set_sizes_and_strides(model.sizes(), model.strides(), model.storage_offset());
     return twin;
   }
@@ -290,6 +298,8 @@ inline bool lower_arguments(HostCall& call, const c10::FunctionSchema& schema, t
 
 // Runs `kernel` (which takes the same arguments as `op`) on the CPU in place of `op`.
 inline void run_on_host(const c10::OperatorHandle& op, const c10::OperatorHandle& kernel, torch::jit::Stack& stack) {
+  auto& record = OperatorTable::instance().record(op);
+  record.note();
   if (!kernel.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
     refuse("no-kernel", c10::str("there is no kernel for ", op.operator_name()));
   }
@@ -297,7 +307,7 @@ inline void run_on_host(const c10::OperatorHandle& op, const c10::OperatorHandle
   const bool has_generator = lower_arguments(call, kernel.schema(), stack);
   {
     std::optional<BorrowedDefaultGenerator> borrowed;
-    if (!has_generator && kernel.hasTag(at::Tag::nondeterministic_seeded)) {
+    if (!has_generator && record.random) {
       borrowed.emplace(call.device_index());
     }
     const at::AutoDispatchBelowADInplaceOrView below_autograd;

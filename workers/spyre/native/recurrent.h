@@ -4,6 +4,8 @@
 // dimension (LSTM: input, forget, cell, output; GRU: reset, update, new), and the backward gets the forward's workspace.
 #pragma once
 
+#include "operators.h"
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>
@@ -31,6 +33,8 @@ inline at::Tensor bias_gradient(const at::Tensor& gates, bool has_bias) {
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(
     const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cell,
     const std::optional<at::Tensor>& input_bias, const std::optional<at::Tensor>& hidden_bias) {
+  static const TypedOperator self("aten::_thnn_fused_lstm_cell");
+  self.note();
   const auto gates = (with_bias(input_gates, input_bias) + with_bias(hidden_gates, hidden_bias)).chunk(4, 1);
   const auto in = gates[0].sigmoid(), forget = gates[1].sigmoid(), fresh = gates[2].tanh(), out = gates[3].sigmoid();
   auto next_cell = forget * cell + in * fresh;
@@ -41,6 +45,8 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
     const std::optional<at::Tensor>& hidden_grad, const std::optional<at::Tensor>& cell_grad, const at::Tensor& cell,
     const at::Tensor& next_cell, const at::Tensor& workspace, bool has_bias) {
+  static const TypedOperator self("aten::_thnn_fused_lstm_cell_backward_impl");
+  self.note();
   const bool has_hidden_grad = hidden_grad && hidden_grad->defined();
   const bool has_cell_grad = cell_grad && cell_grad->defined();
   if (!has_hidden_grad && !has_cell_grad) {
@@ -65,6 +71,8 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
 inline std::tuple<at::Tensor, at::Tensor> gru_cell(
     const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& hidden,
     const std::optional<at::Tensor>& input_bias, const std::optional<at::Tensor>& hidden_bias) {
+  static const TypedOperator self("aten::_thnn_fused_gru_cell");
+  self.note();
   const auto from_input = with_bias(input_gates, input_bias).chunk(3, 1);
   const auto from_hidden = with_bias(hidden_gates, hidden_bias).chunk(3, 1);
   const auto reset = (from_input[0] + from_hidden[0]).sigmoid();
@@ -75,6 +83,8 @@ inline std::tuple<at::Tensor, at::Tensor> gru_cell(
 
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> gru_cell_backward(
     const at::Tensor& hidden_grad, const at::Tensor& workspace, bool has_bias) {
+  static const TypedOperator self("aten::_thnn_fused_gru_cell_backward");
+  self.note();
   const auto saved = workspace.chunk(5, 1);
   const auto &reset = saved[0], &update = saved[1], &fresh = saved[2], &candidate = saved[3], &hidden = saved[4];
   const auto fresh_grad = hidden_grad * (1 - update) * tanh_slope(fresh);

@@ -47,6 +47,8 @@ at::Tensor filled_if_deterministic(at::Tensor tensor) {
 at::Tensor empty(
     c10::IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
     std::optional<c10::Device> device, std::optional<bool> pin_memory, std::optional<c10::MemoryFormat> format) {
+  static const TypedOperator self("aten::empty", "memory_format");
+  self.note();
   require_dense(dtype, layout, pin_memory);
   const c10::DeviceGuard guard(device_at(device ? device->index() : -1));
   return filled_if_deterministic(at::detail::empty_generic(
@@ -56,6 +58,8 @@ at::Tensor empty(
 at::Tensor empty_strided(
     c10::IntArrayRef size, c10::IntArrayRef stride, std::optional<c10::ScalarType> dtype,
     std::optional<c10::Layout> layout, std::optional<c10::Device> device, std::optional<bool> pin_memory) {
+  static const TypedOperator self("aten::empty_strided");
+  self.note();
   require_dense(dtype, layout, pin_memory);
   const c10::DeviceGuard guard(device_at(device ? device->index() : -1));
   return filled_if_deterministic(at::detail::empty_strided_generic(
@@ -79,6 +83,8 @@ const c10::FunctionSchema& schema_of(const char* name) {
 
 // The one operator whose purpose is to cross devices, so each side has a call, and with it a device, of its own.
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool) {
+  static const TypedOperator self("aten::_copy_from");
+  self.note();
   if (source._is_zerotensor()) {
     at::Tensor(target).zero_();
     return target;
@@ -118,6 +124,21 @@ void convolution_backward(const c10::OperatorHandle& op, torch::jit::Stack* stac
   const auto channels = (*stack)[first].toTensor().size(1);
   stack->insert(stack->begin() + static_cast<std::ptrdiff_t>(first) + 3, c10::IValue(std::vector<int64_t>{channels}));
   run_on_host(op, plain, *stack);
+}
+
+// torch has one composite for every structured operator: work out the result's geometry, allocate, call the `out=`
+// overload. The CPU kernel does all of that itself, so sending the operator over whole saves a dispatch, and the report
+// names what the test called.
+void send_structured_operators_whole(torch::Library& library) {
+  constexpr auto kComposite = c10::DispatchKey::CompositeExplicitAutogradNonFunctional;
+  for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findOp(name);
+    if (op && name.getNamespace() == "aten" && op->hasKernelForDispatchKey(kComposite) &&
+        !op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1) &&
+        op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
+      library.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&host_fallback>());
+    }
+  }
 }
 
 // --- refusals ----------------------------------------------------------------------------------------------------
@@ -169,6 +190,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm"}) {
     m.impl(name, CppFunction::makeFromBoxedFunction<&spyre::host_fallback>());
   }
+  spyre::send_structured_operators_whole(m);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
@@ -215,4 +237,5 @@ TORCH_LIBRARY_IMPL(aten, Negative, m) {
 // the question mark is how torch's schemas spell the C++ type.
 TORCH_LIBRARY(spyre, m) {
   m.def("default_generator(int device) -> Generator?", spyre::default_generator_op);
+  m.def("take_operators() -> str[]", [] { return spyre::OperatorTable::instance().take(); });
 }

@@ -105,3 +105,12 @@ def test_a_data_loader_child_may_use_the_device() -> None:
         collate_fn=lambda items: (torch.stack([i[0] for i in items]).to("spyre") * 2).cpu(),
     )
     assert torch.cat(list(loader)).tolist() == [0, 2, 4, 6]
+
+
+def test_results_take_part_in_mixed_precision_of_the_device() -> None:
+    """A result is cast by the device's autocast region and left alone by the host's."""
+    product = torch.ones(2, 2, device="spyre") @ torch.ones(2, 2, device="spyre")
+    with torch.autocast("spyre", dtype=torch.bfloat16):
+        assert (product @ product).dtype == torch.bfloat16
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (product @ product).dtype == torch.float32
