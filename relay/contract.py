@@ -29,7 +29,8 @@ TestIdText = Annotated[str, Field(min_length=1, max_length=_ID_CAP)]
 #: How long one test may take, by the wish of its manifest entry.
 TimeoutSeconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 OPERATORS_CAP = 500
-OperatorName = Annotated[str, Field(min_length=1, max_length=200)]
+OPERATOR_CAP = 200
+OperatorName = Annotated[str, Field(min_length=1, max_length=OPERATOR_CAP)]
 
 
 def can_be_recorded(test_id: str) -> bool:

@@ -1,24 +1,43 @@
 """Running the tests of a shard: which attempts a test gets, on which tree, and when its result is final.
 
 A test that does not end as expected on head is tried once more alone there; if it still does not pass and had to, it is
-run on base. All attempts of a test leave together, as one result. What an outcome *means* is the relay's business.
+compared with base: with what is known of that base, or by running it there. A failure on base excuses the change, so it
+is confirmed by a second try as well. All attempts of a test leave together, as one result. What an outcome *means* is
+the relay's business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
-from relay.contract import MESSAGE_CAP, Attempt, Expected, Observation, TestOrder, TestResult, Tree
+from relay.contract import (
+    MESSAGE_CAP,
+    OPERATOR_CAP,
+    OPERATORS_CAP,
+    Attempt,
+    Expected,
+    Observation,
+    TestOrder,
+    TestResult,
+    Tree,
+)
+from workers.base_results import BaseResults, NothingKnown
 from workers.device_runner import DeviceRunner
 from workers.report import capped
 from workers.runner.types import RunnerTree, TestOutcome, WantedTest
+from workers.untrusted import storable
 
 FINE = frozenset({Observation.PASSED, Observation.SKIPPED})
 
-#: More failures than this in one file have a common cause; a process for each costs a torch import apiece (seconds), so
-#: they share one.
-ALONE_LIMIT = 3
+#: A process of its own for a test that is tried again costs a fork and the import of its file, which for the largest
+#: files is many seconds. More failures than these have a common cause most of the time: the others share a process.
+ALONE_LIMIT = 20
+ALONE_SECONDS = 60.0
+
+_CONFIRMED = frozenset({Observation.FAILED, Observation.CRASHED, Observation.TIMED_OUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +50,8 @@ class ShardRun:
     publish: Callable[[TestResult], None]
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
+    base_results: BaseResults = field(default_factory=NothingKnown)
+    clock: Callable[[], float] = time.monotonic
 
     def run(self, tests: Sequence[TestOrder]) -> bool:
         """Run file by file. False when a stop was asked for, at a test boundary, before every test had its result."""
@@ -54,37 +75,66 @@ class _FileRun:
     file: str
     orders: dict[str, TestOrder]
     attempts: dict[str, list[Attempt]] = field(default_factory=dict)
+    operators: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: Mapping[str, tuple[Attempt, ...]] = field(default_factory=dict)
 
     def run(self) -> bool:
+        must_pass = [test for test, order in self.orders.items() if order.expected is Expected.MANDATORY_SUCCESS]
+        self.known = self.shard.base_results.known(must_pass)
         if not self._attempt(self.orders, Tree.HEAD):
             return False
         failed = self._unsettled()
-        if not all(self._attempt(group, Tree.HEAD) for group in self._retry_groups(failed)):
+        if not self._attempt_again(failed, Tree.HEAD):
             return False
         compared = [test for test in self._unsettled() if self.orders[test].expected is Expected.MANDATORY_SUCCESS]
-        if compared:
-            self.shard.say(f"comparing {self.file} with base")
-            if not self._attempt(compared, Tree.BASE):
-                return False
+        if not self._compare(compared):
+            return False
         for test in failed:
             self._publish(test)
+        return True
+
+    def _compare(self, tests: Sequence[str]) -> bool:
+        """Get what these tests do on base: what is known, and by running them what is not."""
+        for test in tests:
+            self.attempts[test].extend(self.known.get(test, ()))
+        unknown = [test for test in tests if test not in self.known]
+        if not unknown:
+            return True
+        self.shard.say(f"comparing {self.file} with base")
+        if not self._attempt(unknown, Tree.BASE):
+            return False
+        failing = [test for test in unknown if self.attempts[test][-1].observation in _CONFIRMED]
+        if not self._attempt_again(failing, Tree.BASE):
+            return False
+        self.shard.base_results.remember(
+            {test: [tried for tried in self.attempts[test] if tried.tree is Tree.BASE] for test in unknown}
+        )
         return True
 
     def _unsettled(self) -> list[str]:
         return [test for test in self.attempts if not self._is_settled(test)]
 
     def _is_settled(self, test: str) -> bool:
-        """Whether the last attempt is what was expected, so that another one would tell nothing."""
-        last = self.attempts[test][-1].observation
+        """Whether the last attempt on head is what was expected, so that another one would tell nothing."""
+        last = [tried.observation for tried in self.attempts[test] if tried.tree is Tree.HEAD][-1]
         expected_failure = self.orders[test].expected is not Expected.MANDATORY_SUCCESS and last is Observation.FAILED
         return last in FINE or expected_failure
 
-    def _retry_groups(self, failed: Sequence[str]) -> Iterable[Sequence[str]]:
-        """A test that was missing does not become visible by being alone: those go with the last of the others."""
-        missing = [test for test in failed if self.attempts[test][-1].observation is Observation.MISSING]
-        seen = [test for test in failed if test not in set(missing)]
-        *alone, company = [[test] for test in seen] if 0 < len(seen) <= ALONE_LIMIT else [seen]
-        return [*alone, company + missing] if failed else []
+    def _attempt_again(self, tests: Sequence[str], tree: Tree) -> bool:
+        return all(self._attempt(group, tree) for group in self._groups(tests))
+
+    def _groups(self, failed: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Alone as far as that goes, then the rest together. A test that was missing does not become visible by being
+        alone."""
+        alone = [test for test in failed if self.attempts[test][-1].observation is not Observation.MISSING]
+        started, tried = self.shard.clock(), 0
+        while tried < min(ALONE_LIMIT, len(alone)) and self.shard.clock() - started < ALONE_SECONDS:
+            yield [alone[tried]]
+            tried += 1
+        done = set(alone[:tried])
+        rest = [test for test in failed if test not in done]
+        if rest:
+            yield rest
 
     def _attempt(self, tests: Iterable[str], tree: Tree) -> bool:
         """Run tests once on a tree and record it; False when a stop kept some of them from running."""
@@ -117,8 +167,26 @@ class _FileRun:
                 detail=capped(outcome.detail, MESSAGE_CAP),
             )
         )
+        if tree is Tree.HEAD:
+            self.operators[outcome.id] = outcome.operators
         if len(attempts) == 1 and self._is_settled(outcome.id):
+            self._attach_known_failure(outcome)
             self._publish(outcome.id)
 
+    def _attach_known_failure(self, outcome: TestOutcome) -> None:
+        """A pass where base is known to fail is news; a pass where it is known to pass, or to do both, is none."""
+        known = self.known.get(outcome.id, ())
+        if outcome.observation is Observation.PASSED and all(
+            tried.observation is Observation.FAILED for tried in known
+        ):
+            self.attempts[outcome.id].extend(known)
+
     def _publish(self, test: str) -> None:
-        self.shard.publish(TestResult(id=test, attempts=tuple(self.attempts[test])))
+        operators = recordable_operators(self.operators.get(test, ()))
+        self.shard.publish(TestResult(id=test, attempts=tuple(self.attempts[test]), operators=operators))
+
+
+def recordable_operators(names: Iterable[str]) -> tuple[str, ...]:
+    """The names within the contract's limits, each once. They come from the process that ran the test."""
+    fit = (name for name in dict.fromkeys(names) if 0 < len(name) <= OPERATOR_CAP and storable(name) == name)
+    return tuple(islice(fit, OPERATORS_CAP))
