@@ -10,22 +10,25 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test e2e check bench lock clean
+.PHONY: help demo run test device e2e check bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(VENV)/.emulator  ## set up, then show one upstream change go all the way (ARGS=--once stops by itself)
+demo: device  ## set up, then show one upstream change go all the way (ARGS=--once stops by itself)
 	@$(BIN)/relay demo $(ARGS)
 
-run: $(VENV)/.emulator  ## set up, then serve on this machine: web and one worker
+run: device  ## set up, then serve on this machine: web and one worker
 	@$(BIN)/relay up $(ARGS)
 
-test: $(VENV)/.dev  ## set up, then run all tests
+test: $(VENV)/.dev device  ## set up, then run all tests
 	$(BIN)/python -m pytest $(ARGS)
 
-e2e: $(VENV)/.dev  ## only the tests that start the whole service, and the browser tests
+e2e: $(VENV)/.dev device  ## only the tests that start the whole service, and the browser tests
 	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)
+
+device: $(VENV)/.emulator  ## compile the emulated device for the installed torch; quick when that has been done
+	@$(BIN)/relay device build > /dev/null
 
 check: $(VENV)/.dev  ## lint, formatting, types, who may import whom, manifests
 	$(BIN)/ruff check .

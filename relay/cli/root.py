@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relay import __version__
-from relay.cli import about, doctor, manifests, run, select, service, text
+from relay.cli import about, device, doctor, manifests, run, select, service, text
 from relay.cli.demo import demo
 from relay.cli.exits import MEANINGS
 
@@ -27,7 +27,8 @@ def build() -> typer.Typer:
     app.command("up")(service.up)
     app.command("serve")(service.serve)
     app.command("worker")(service.worker)
-    for name, group in (("run", run.app), ("manifest", manifests.app), ("token", about.token_app)):
+    groups = {"run": run.app, "manifest": manifests.app, "device": device.app, "token": about.token_app}
+    for name, group in groups.items():
         group.rich_markup_mode = app.rich_markup_mode
         app.add_typer(group, name=name)
     app.command("select")(select.select)

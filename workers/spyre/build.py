@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +48,11 @@ class Compiler:
     version: str
 
 
-def ensure_library(cache: Path) -> Path:
+def ensure_library(cache: Path, announce: Callable[[str], None] = lambda _: None) -> Path:
     """Return the library for the installed torch, compiling it (10 to 20 s) when the cache has no intact one.
 
-    Safe to call from several processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
+    `announce` gets one sentence before the compiler starts, for people who would wonder what takes so long. Safe to
+    call from several processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
     """
     torch = find_torch()
     library = library_for(cache, torch.version)
@@ -62,6 +63,7 @@ def ensure_library(cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with _only_builder(cache):
             if not _is_intact(library, torch):  # another process may have built it while we waited
+                announce(f"compiling the device for torch {torch.version} with g++ {compiler.version}, about 20 s ...")
                 _build(library, torch, compiler)
     except OSError as error:
         raise DeviceBuildError(
@@ -159,6 +161,10 @@ def _first_errors(compiler_output: str) -> str:
     return "\n".join(line[:300] for line in telling[:_SHOWN_LINES])
 
 
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of `python -m workers.spyre.build`."""
     parser = argparse.ArgumentParser(
@@ -167,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, help="folder that keeps built libraries, instead of the default one")
     cache: Path | None = parser.parse_args(arguments).cache
     try:
-        library = ensure_library(cache.resolve() if cache else default_cache())
+        library = ensure_library(cache.resolve() if cache else default_cache(), _tell)
     except (DeviceBuildError, CacheError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

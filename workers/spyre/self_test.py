@@ -1,0 +1,72 @@
+"""`python -m workers.spyre.self_test`: import torch as any program does, use the device, say in JSON what came of it.
+
+Exit code 0 when the device works, else 1 with the cause under `problem`. For people `relay device status` shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+
+from workers.spyre.load import DEVICE_NAME, LIBRARY_VARIABLE, DeviceLoadError, find_library, load_device
+
+_NO_ENTRY_POINT = "`import torch` does not find the device; install this package with pip, a copy of it is not enough"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a process of this environment gets. `problem` is empty when every device computed the right sum."""
+
+    torch: str
+    library: str = ""
+    profile: str = ""
+    devices: int = 0
+    problem: str = ""
+
+
+def examine() -> Report:
+    """Import torch and add two tensors on every device."""
+    try:
+        import torch  # noqa: PLC0415 - that it can be imported is part of the question
+    except (ImportError, OSError) as error:
+        return Report("", problem=f"torch cannot be imported: {error}")
+    version = str(torch.__version__)
+    if switch := _switched_off():
+        return Report(version, problem=f"{switch} the device off; unset it")
+    try:
+        library = find_library()
+        if not hasattr(torch, DEVICE_NAME):
+            load_device(library)  # says why the device is not there, or gives it
+            return Report(version, str(library), problem=_NO_ENTRY_POINT)
+    except DeviceLoadError as error:
+        return Report(version, problem=str(error))
+    devices = int(torch.spyre.device_count())
+    wrong = [index for index in range(devices) if not _adds_up(torch, index)]
+    problem = f"device {wrong[0]} adds wrongly" if wrong else ""
+    return Report(version, str(library), os.environ.get("SPYRE_PROFILE") or "compat", devices, problem)
+
+
+def _adds_up(torch: object, index: int) -> bool:
+    host = torch.arange(4.0)  # type: ignore[attr-defined]  # the module itself, which has no types here
+    device = f"{DEVICE_NAME}:{index}"
+    total = host.to(device) + torch.ones(4, device=device)  # type: ignore[attr-defined]  # as above
+    return str(total.device) == device and total.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def _switched_off() -> str:
+    if os.environ.get("TORCH_DEVICE_BACKEND_AUTOLOAD", "1") != "1":
+        return "TORCH_DEVICE_BACKEND_AUTOLOAD switches"
+    return f"{LIBRARY_VARIABLE} is empty, which switches" if os.environ.get(LIBRARY_VARIABLE) == "" else ""
+
+
+def main() -> int:
+    """Entry point of `python -m workers.spyre.self_test`."""
+    report = examine()
+    sys.stdout.write(json.dumps(asdict(report)) + "\n")
+    return 1 if report.problem else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
