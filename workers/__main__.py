@@ -17,6 +17,7 @@ import structlog
 from relay.contract import queue_name
 from workers.app import create_celery
 from workers.overlay import WheelMissingError, installed_wheel
+from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library
 from workers.spyre.cache import CacheError
@@ -35,16 +36,30 @@ def main() -> int:
     try:
         settings = load_settings()
         configure_logging(settings.log_level)
+        sandbox = check_sandbox(settings)
         library = check_machine(settings)
     except (SettingsError, NotReadyError) as error:
         print(f"worker: {error}", file=sys.stderr)
         return 2
     for name in _SECRETS:
         os.environ.pop(name, None)
-    structlog.get_logger(__name__).info(
-        "worker ready", device=settings.device, relay=settings.url, library=str(library)
-    )
+    log = structlog.get_logger(__name__)
+    if sandbox.problem:
+        log.warning("the sandbox is not whole", sandbox=sandbox.name, problem=sandbox.problem)
+    log.info("worker ready", device=settings.device, relay=settings.url, library=str(library), sandbox=sandbox.name)
     return run_celery(settings)
+
+
+def check_sandbox(settings: WorkerSettings) -> Sandbox:
+    """What will stand between this machine and the test code.
+
+    Raises:
+        NotReadyError: with one sentence, when a sandbox is required and something is missing.
+    """
+    try:
+        return choose_sandbox(settings.sandbox)
+    except SandboxUnavailableError as error:
+        raise NotReadyError(f"RELAY_SANDBOX=required, but {error}") from error
 
 
 def check_machine(settings: WorkerSettings) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workers.runner.runner import Runner
-from workers.runner.sandbox import find_sandbox
+from workers.runner.sandbox import choose_sandbox
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
@@ -42,6 +42,6 @@ def runner_factory(settings: WorkerSettings) -> Callable[[Path], AbstractContext
 
     def make(scratch: Path) -> AbstractContextManager[DeviceRunner]:
         installation = Installation(settings.device, ensure_library(settings.libraries))
-        return Runner(installation, scratch, find_sandbox(), limits)
+        return Runner(installation, scratch, choose_sandbox(settings.sandbox), limits)
 
     return make

@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from selector.manifests.profiles import Profile
+from workers.runner.sandbox import SandboxMode
 from workers.spyre.cache import default_cache
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
@@ -47,6 +48,7 @@ class WorkerSettings(BaseSettings):
     manifest_profile: Profile = Profile.COMPAT
     work_dir: Path = Path(".relay/work")
     device_cache: Path | None = None
+    sandbox: SandboxMode = SandboxMode.AUTO
     log_level: str = "INFO"
     git_timeout_s: PositiveSeconds = 1800
     test_timeout_s: PositiveSeconds = 60

@@ -57,7 +57,7 @@ LIMIT_S = 120.0
 def run_main(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "workers"],
-        env={"PATH": os.environ["PATH"], **environment},
+        env={"PATH": os.environ["PATH"]} | environment,
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
@@ -68,6 +68,16 @@ def test_missing_settings_are_sentences_and_exit_code_2() -> None:
     assert "RELAY_URL is not set" in done.stderr
     assert "RELAY_BROKER_URL is not set" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_required_sandbox_that_is_missing_is_a_sentence(tmp_path: Path) -> None:
+    done = run_main(
+        RELAY_URL="http://127.0.0.1:9", RELAY_BROKER_URL="memory://", RELAY_WORKER_TOKEN="secret-of-the-test",
+        RELAY_WORK_DIR=str(tmp_path), RELAY_SANDBOX="required", PATH=str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "RELAY_SANDBOX=required, but bubblewrap is not installed" in done.stderr
+    assert "apt-get install bubblewrap" in done.stderr
 
 
 def test_an_unusable_work_directory_is_a_sentence(tmp_path: Path) -> None:

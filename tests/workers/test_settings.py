@@ -47,6 +47,7 @@ def test_the_token_may_come_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
         ("RELAY_WORKER_CONCURRENCY", "0", "RELAY_WORKER_CONCURRENCY: Input should be greater"),
         ("RELAY_DEVICE", "../x", "RELAY_DEVICE: String should match"),
         ("RELAY_MANIFEST_PROFILE", "loose", "RELAY_MANIFEST_PROFILE: Input should be 'compat' or 'strict'"),
+        ("RELAY_SANDBOX", "maybe", "RELAY_SANDBOX: Input should be 'auto', 'required' or 'off'"),
         ("RELAY_LOG_LEVEL", "LOUD", "RELAY_LOG_LEVEL: must be one of"),
     ],
 )
