@@ -5,6 +5,7 @@ torch is looked at through its package data only: importing it takes seconds and
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 TORCH_SERIES = "2.13."
 _PROGRAM_S = 10
 _BROKER_S = 3
+_SANDBOX_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,13 @@ class Check:
 
 def run_checks(url: str | None) -> list[Check]:
     """All checks, in the order in which a person would repair things."""
-    checks = [check_python(), check_program("git", "fail"), check_program("g++", "warn"), check_torch()]
+    checks = [
+        check_python(),
+        check_program("git", "fail"),
+        check_program("g++", "warn"),
+        check_torch(),
+        check_sandbox(),
+    ]
     from relay.cli.connect import load_settings
 
     try:
@@ -95,6 +103,30 @@ def check_torch() -> Check:
     if not version.startswith(TORCH_SERIES):
         return Check("torch", "warn", version, text.torch_hint(TORCH_SERIES))
     return Check("torch", "ok", version)
+
+
+def check_sandbox() -> Check:
+    """What this machine's workers put around test code. Their own program looks; it is no room of ours to import."""
+    from relay.machine.processes import minimal_environment
+
+    told = {name: os.environ[name] for name in ("RELAY_SANDBOX",) if name in os.environ}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "workers.runner.sandbox"],
+            env=minimal_environment(os.environ, told),
+            capture_output=True,
+            text=True,
+            timeout=_SANDBOX_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        return Check("sandbox", "fail", str(error), text.sandbox_hint())
+    if not done.stdout:
+        return Check("sandbox", "fail", (done.stderr.splitlines() or [""])[-1], text.sandbox_hint())
+    found = json.loads(done.stdout)
+    if not found["problem"]:
+        return Check("sandbox", "ok", found["sandbox"])
+    return Check("sandbox", "fail" if done.returncode != 0 else "warn", found["sandbox"], found["problem"])
 
 
 def check_state_folder(settings: RelaySettings) -> Check:

@@ -271,6 +271,10 @@ def not_writable(path: str) -> str:
     return f"{path} cannot be written"
 
 
+def sandbox_hint() -> str:
+    return "set RELAY_SANDBOX to auto, required or off; `python -m workers.runner.sandbox` says what it finds"
+
+
 def state_folder_hint() -> str:
     return "set RELAY_STATE_DIR to a folder this user may write"
 

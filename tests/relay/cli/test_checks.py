@@ -8,13 +8,25 @@ from pathlib import Path
 import pytest
 
 from relay.cli import checks
-from relay.cli.checks import Check, check_broker, check_database, check_program, check_torch
+from relay.cli.checks import Check, check_broker, check_database, check_program, check_sandbox, check_torch
 from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import StandIn, closed_port
 
-NAMES = ["python", "git", "g++", "torch", "state folder", "database", "broker", "manifests", "model", "service"]
+NAMES = [
+    "python",
+    "git",
+    "g++",
+    "torch",
+    "sandbox",
+    "state folder",
+    "database",
+    "broker",
+    "manifests",
+    "model",
+    "service",
+]
 
 
 @pytest.fixture
@@ -47,6 +59,24 @@ def test_a_service_with_old_manifests_is_a_warning(relay: Relay, service: StandI
     assert "the last good set stays in use" in found["detail"]
 
 
+def test_a_missing_sandbox_is_a_warning_or_where_it_is_required_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The next step is the workers' own sentence."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = check_sandbox()
+    assert (found.status, found.detail) == ("warn", "none")
+    assert "apt-get install bubblewrap" in found.next_step
+    monkeypatch.setenv("RELAY_SANDBOX", "required")
+    assert check_sandbox().status == "fail"
+
+
+def test_a_sandbox_mode_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_SANDBOX", "perhaps")
+    found = check_sandbox()
+    assert (found.status, "auto, required, off" in found.detail) == ("fail", True)
+
+
 def test_failing_check_names_the_next_step(relay: Relay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A missing manifest folder: exit code 1, the table on stdout, the step on stderr."""
     monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path / "absent"))
@@ -68,7 +98,7 @@ def test_settings_that_do_not_load_end_the_checks(relay: Relay, monkeypatch: pyt
     ended = relay("doctor", "--json")
     assert ended.code == 1
     assert isinstance(ended.json, dict)
-    assert [check["name"] for check in ended.json["checks"]] == [*NAMES[:4], "settings"]
+    assert [check["name"] for check in ended.json["checks"]] == [*NAMES[:5], "settings"]
     assert "RELAY_LEASE_SECONDS" in ended.json["checks"][-1]["detail"]
 
 
