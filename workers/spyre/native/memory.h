@@ -7,6 +7,7 @@
 
 #include "devices.h"
 
+#include <ATen/core/CachingHostAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Storage.h>
 
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+
+#include <unistd.h>
 
 namespace spyre {
 
@@ -53,6 +56,8 @@ class Ledger {
     const std::lock_guard<std::mutex> lock(mutex_);
     return stats_[resolve(device)];
   }
+
+  int64_t held(c10::DeviceIndex device) { return read(device).allocated_bytes[kAll].current; }
 
   void reset_accumulated(c10::DeviceIndex device) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -143,10 +148,17 @@ class DeviceAllocator final : public c10::DeviceAllocator {
   }
   void resetAccumulatedStats(c10::DeviceIndex device) override { Ledger::instance().reset_accumulated(device); }
   void resetPeakStats(c10::DeviceIndex device) override { Ledger::instance().reset_peak(device); }
+
+  // Free and total bytes: each device may fill the host's memory, and other programs are not its business.
+  std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex device) override {
+    static const auto total = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    const auto held = static_cast<size_t>(Ledger::instance().held(device));
+    return {total - std::min(held, total), total};
+  }
 };
 
 // Pinned memory is host memory that the device has been told about: tensors on it are CPU tensors.
-class PinnedAllocator final : public c10::Allocator {
+class PinnedAllocator final : public at::HostAllocator {
  public:
   static PinnedAllocator* instance() {
     static auto* allocator = new PinnedAllocator;
@@ -158,7 +170,12 @@ class PinnedAllocator final : public c10::Allocator {
     const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes + 1)) == 0;
     TORCH_CHECK_WITH(OutOfMemoryError, fits, "spyre: out of memory: cannot pin ", bytes, " bytes");
     const std::lock_guard<std::mutex> lock(mutex_);
-    blocks_[reinterpret_cast<uintptr_t>(memory)] = std::max<size_t>(bytes, 1);
+    const auto length = blocks_[reinterpret_cast<uintptr_t>(memory)] = std::max<size_t>(bytes, 1);
+    stats_.active_requests.increase(1);
+    stats_.allocations.increase(1);
+    stats_.active_bytes.increase(length);
+    stats_.allocated_bytes.increase(length);
+    stats_.num_host_alloc++;
     return {memory, memory, &unpin, c10::Device(c10::kCPU)};
   }
 
@@ -169,21 +186,56 @@ class PinnedAllocator final : public c10::Allocator {
     return after != blocks_.begin() && address < (--after)->first + after->second;
   }
 
+  bool record_event(void*, void*, c10::Stream) override { return true; } // every call has finished when it returns
+  void empty_cache() override {} // nothing is cached
+  at::HostStats get_stats() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stats_;
+  }
+  void reset_accumulated_stats() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    each_total([](c10::CachingAllocator::Stat& total) { total.reset_accumulated(); });
+    stats_.num_host_alloc = stats_.num_host_free = 0;
+  }
+  void reset_peak_stats() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    each_total([](c10::CachingAllocator::Stat& total) { total.reset_peak(); });
+  }
+
   c10::DeleterFnPtr raw_deleter() const override { return &unpin; }
   void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
 
  private:
   static void unpin(void* memory) {
-    {
-      const std::lock_guard<std::mutex> lock(instance()->mutex_);
-      instance()->blocks_.erase(reinterpret_cast<uintptr_t>(memory));
-    }
+    instance()->forget(memory);
     std::free(memory);
+  }
+
+  void forget(void* memory) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto block = blocks_.find(reinterpret_cast<uintptr_t>(memory));
+    stats_.active_requests.decrease(1);
+    stats_.allocations.decrease(1);
+    stats_.active_bytes.decrease(block->second);
+    stats_.allocated_bytes.decrease(block->second);
+    stats_.num_host_free++;
+    blocks_.erase(block);
+  }
+
+  template <typename Change>
+  void each_total(Change change) {
+    for (auto* total : {&stats_.active_requests, &stats_.allocations, &stats_.active_bytes, &stats_.allocated_bytes}) {
+      change(*total);
+    }
   }
 
   std::mutex mutex_;
   std::map<uintptr_t, size_t> blocks_; // start -> length
+  at::HostStats stats_;
 };
+
+// torch.accelerator.empty_host_cache() asks the registry and does not expect it to be empty.
+REGISTER_HOST_ALLOCATOR(c10::DeviceType::PrivateUse1, PinnedAllocator::instance())
 
 // Gives a storage new memory of another size and keeps what fits.
 inline void resize_memory(const c10::Storage& storage, size_t bytes) {

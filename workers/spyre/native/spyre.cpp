@@ -8,6 +8,7 @@
 #include "recurrent.h"
 #include "runtime.h"
 
+#include <ATen/Dispatch_v2.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/TensorFactories.h>
 #include <torch/headeronly/version.h>
@@ -104,6 +105,19 @@ at::Tensor copy_from_and_resize(const at::Tensor& source, const at::Tensor& targ
   return copy_from(source, target, false);
 }
 
+// Behind `.item()`, which programs call in loops: read in place, without a call to the CPU's kernel.
+at::Scalar read_scalar(const at::Tensor& tensor) {
+  static const TypedOperator self("aten::_local_scalar_dense");
+  self.note();
+  TORCH_CHECK(tensor.numel() == 1 && tensor.storage().data(), "spyre: only a tensor of one element is a scalar");
+  at::Scalar scalar;
+  AT_DISPATCH_V2(
+      tensor.scalar_type(), "read_scalar", AT_WRAP([&] { scalar = *tensor.const_data_ptr<scalar_t>(); }),
+      AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), AT_EXPAND(AT_FLOAT8_TYPES),
+      at::kComplexHalf, at::kHalf, at::kBool, at::kBFloat16);
+  return scalar;
+}
+
 void record_stream(at::Tensor&, c10::Stream) {} // every call has finished when it returns
 
 // --- kernels: through the CPU ------------------------------------------------------------------------------------
@@ -126,16 +140,18 @@ void convolution_backward(const c10::OperatorHandle& op, torch::jit::Stack* stac
   run_on_host(op, plain, *stack);
 }
 
-// torch has one composite for every structured operator: work out the result's geometry, allocate, call the `out=`
-// overload. The CPU kernel does all of that itself, so sending the operator over whole saves a dispatch, and the report
-// names what the test called.
-void send_structured_operators_whole(torch::Library& library) {
-  constexpr auto kComposite = c10::DispatchKey::CompositeExplicitAutogradNonFunctional;
+// torch has composites that work on every device, and its CPU kernels do the same in one go. Sending such an operator
+// over whole saves dispatches, rounds as the CPU does, and lets the report name what the test called.
+void send_composites_whole(torch::Library& library) {
+  const auto has = [](const c10::OperatorHandle& op, c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); };
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
-    if (op && name.getNamespace() == "aten" && op->hasKernelForDispatchKey(kComposite) &&
-        !op->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1) &&
-        op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
+    if (!op || name.getNamespace() != "aten" || has(*op, c10::DispatchKey::PrivateUse1)) {
+      continue;
+    }
+    const bool structured = has(*op, c10::DispatchKey::CompositeExplicitAutogradNonFunctional);
+    const bool special = has(*op, c10::DispatchKey::CompositeExplicitAutograd) && has(*op, c10::DispatchKey::CPU);
+    if (special || (structured && op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))) {
       library.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&host_fallback>());
     }
   }
@@ -179,6 +195,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_efficientzerotensor", spyre::efficient_zero_tensor);
   m.impl("_copy_from", spyre::copy_from);
   m.impl("_copy_from_and_resize", spyre::copy_from_and_resize);
+  m.impl("_local_scalar_dense", spyre::read_scalar);
   m.impl("record_stream", spyre::record_stream);
   m.impl("convolution_overrideable", CppFunction::makeFromBoxedFunction<&spyre::convolution>());
   m.impl("convolution_backward_overrideable", CppFunction::makeFromBoxedFunction<&spyre::convolution_backward>());
@@ -190,7 +207,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm"}) {
     m.impl(name, CppFunction::makeFromBoxedFunction<&spyre::host_fallback>());
   }
-  spyre::send_structured_operators_whole(m);
+  spyre::send_composites_whole(m);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
