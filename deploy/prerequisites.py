@@ -7,6 +7,11 @@ NEEDED = {
     "git": "git is not installed: it fetches upstream changes. On Debian or Ubuntu: apt install git",
     "g++": "g++ is not installed: the emulated device is compiled here. On Debian or Ubuntu: apt install g++",
 }
+# What works without, but not as well.
+WANTED = {
+    "bwrap": "bubblewrap is not installed: tests of upstream changes will run unconfined on this machine. "
+    "On Debian or Ubuntu: apt install bubblewrap libseccomp2",
+}
 
 
 def main() -> int:
@@ -18,7 +23,8 @@ def main() -> int:
         import ensurepip  # noqa: F401, PLC0415 -- only whether it is there: Debian ships venv without it
     except ImportError:
         missing.append("Python's venv module is not complete. On Debian or Ubuntu: apt install python3-venv")
-    for sentence in missing:
+    lacking = [sentence for program, sentence in WANTED.items() if shutil.which(program) is None]
+    for sentence in missing + lacking:
         print(sentence, file=sys.stderr)
     return 1 if missing else 0
 
