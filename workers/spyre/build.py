@@ -48,13 +48,14 @@ class Compiler:
     version: str
 
 
-def ensure_library(cache: Path, announce: Callable[[str], None] = lambda _: None) -> Path:
-    """Return the library for the installed torch, compiling it (10 to 20 s) when the cache has no intact one.
+def ensure_library(cache: Path, announce: Callable[[str], None] = lambda _: None, *, wheel: Path | None = None) -> Path:
+    """Return the library for a torch, compiling it (10 to 20 s) when the cache has no intact one.
 
-    `announce` gets one sentence before the compiler starts, for people who would wonder what takes so long. Safe to
-    call from several processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
+    The torch is the installed one, or the one in the folder `wheel` of another environment. `announce` gets one
+    sentence before the compiler starts, for people who would wonder what takes so long. Safe to call from several
+    processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
     """
-    torch = find_torch()
+    torch = find_torch() if wheel is None else torch_in(wheel / "torch")
     library = library_for(cache, torch.version)
     if _is_intact(library, torch):
         return library
@@ -80,7 +81,11 @@ def find_torch() -> TorchInstall:
             "torch is not installed in this environment; install the extra `emulator`: "
             "pip install 'oot-relay[emulator]'"
         )
-    folder = Path(spec.submodule_search_locations[0])
+    return torch_in(Path(spec.submodule_search_locations[0]))
+
+
+def torch_in(folder: Path) -> TorchInstall:
+    """The torch in its package folder, if the device can be built for it. Raises `DeviceBuildError`."""
     version = _version_in(folder)
     if not is_supported(version):
         raise DeviceBuildError(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.spyre.device_process import ROOT, Run
-from workers.spyre.build import DeviceBuildError, ensure_library
+from workers.spyre.build import DeviceBuildError, ensure_library, find_torch
 from workers.spyre.seal import read_seal
 
 
@@ -45,6 +45,15 @@ def test_a_built_library_is_found_again(device_library: Path) -> None:
     before = device_library.stat()
     assert ensure_library(device_library.parent) == device_library
     assert device_library.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_the_library_of_another_environment_is_for_the_torch_there(device_library: Path, tmp_path: Path) -> None:
+    torch = find_torch()
+    assert ensure_library(device_library.parent, wheel=torch.folder.parent) == device_library
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/version.py").write_text("__version__ = '2.12.1'\n")
+    with pytest.raises(DeviceBuildError, match=r"torch 2\.12\.1 is installed, but the device needs torch"):
+        ensure_library(device_library.parent, wheel=tmp_path)
 
 
 def test_the_program_prints_the_path(device_library: Path, run_python: Run) -> None:
