@@ -46,7 +46,8 @@ class Bubblewrap:
         """
         identity = new_identity()
         readable, writable = outermost(launch.readable), outermost(launch.writable)
-        require_open((*readable, *writable) if not identity.namespaced else ())
+        require_open(readable, to_all=not identity.namespaced)
+        require_open(writable, to_all=not identity.namespaced, write=True)
         root = str(self.temporary_root(launch.scratch))
         output = subprocess.DEVNULL if launch.output is None else launch.output
         with ExitStack() as after:

@@ -20,7 +20,6 @@ DEFAULT_LIMITS = SandboxLimits()
 #: Starting takes some hundredths of a second; a busy machine must not lose its wall for being slow.
 _PROBE_S = 10.0
 _WORDS = 300
-_UNCONFINED = "test code runs as the worker's user, with its network and its files"
 
 
 class SandboxMode(StrEnum):
@@ -42,7 +41,7 @@ def choose_sandbox(mode: SandboxMode, limits: SandboxLimits = DEFAULT_LIMITS) ->
         SandboxUnavailableError: when one is required and something is missing.
     """
     if mode is SandboxMode.OFF:
-        return Unconfined(f"RELAY_SANDBOX=off: {_UNCONFINED}. Unset it to use bubblewrap")
+        return Unconfined(f"RELAY_SANDBOX=off: {_what_is_weaker()}. Unset it to use bubblewrap")
     return find_sandbox(required=mode is SandboxMode.REQUIRED, limits=limits)
 
 
@@ -67,14 +66,14 @@ def look_for_sandbox(limits: SandboxLimits = DEFAULT_LIMITS) -> Sandbox:
     """What `find_sandbox` keeps: looked for anew."""
     program = shutil.which("bwrap")
     if program is None:
-        return Unconfined(f"bubblewrap is not installed: {_UNCONFINED}. Install it: apt-get install bubblewrap")
+        return Unconfined(f"bubblewrap is not installed: {_what_is_weaker()}. Install it: apt-get install bubblewrap")
     try:
         syscall_filter, problem = filter_program(), ""
     except NoFilterError as error:
         syscall_filter, problem = b"", f"test code may make any system call: {error}"
     sandbox = Bubblewrap(Path(program), syscall_filter, limits, problem)
     refusal = try_out(sandbox)
-    return Unconfined(f"{refusal}: {_UNCONFINED}. {_next_step()}") if refusal else sandbox
+    return Unconfined(f"{refusal}: {_what_is_weaker()}. {_next_step()}") if refusal else sandbox
 
 
 def try_out(sandbox: Sandbox) -> str:
@@ -95,6 +94,12 @@ def try_out(sandbox: Sandbox) -> str:
     finally:
         os.close(output)
     return "" if status == 0 else f"{sandbox.name} cannot start a program ({words or f'exit status {status}'})"
+
+
+def _what_is_weaker() -> str:
+    # No other user for root here: without a root folder of its own, that user may not even reach the interpreter.
+    user = "root" if os.geteuid() == 0 else "the worker's own user"
+    return f"test code runs as {user}, with the network, the processes and the files of this machine"
 
 
 def _next_step() -> str:

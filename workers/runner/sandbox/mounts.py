@@ -90,15 +90,16 @@ def outermost(paths: Iterable[Path]) -> list[Path]:
     return kept
 
 
-def require_open(paths: Iterable[Path]) -> None:
-    """Every path can be read by a user who is nobody here.
+def require_open(paths: Iterable[Path], *, to_all: bool, write: bool = False) -> None:
+    """Every path exists and, `to_all` set, can be read (and with `write` changed) by a user who is nobody here.
 
     Raises:
         OSError: with the path, and what to do.
     """
+    letters, folder_bits = ("rwX", 0o7) if write else ("rX", 0o5)
     for path in paths:
         mode = path.stat().st_mode
-        wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-        if mode & wanted != wanted:
-            sentence = "the sandbox's user may not read it; open it to all users (chmod o+rX)"
+        wanted = folder_bits if stat.S_ISDIR(mode) else folder_bits & ~0o1
+        if to_all and mode & wanted != wanted:
+            sentence = f"the sandbox's user may not use it; open it to all users (chmod o+{letters})"
             raise PermissionError(errno.EACCES, sentence, str(path))

@@ -39,11 +39,19 @@ def test_what_lies_in_another_folder_is_seen_with_it() -> None:
     assert outermost(paths) == [Path("/data/checkout"), Path("/data/checkout2")]
 
 
-def test_a_folder_closed_to_others_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("write", "mode", "letters"), [(False, 0o755, "rX"), (True, 0o777, "rwX")])
+def test_a_folder_closed_to_others_is_named(tmp_path: Path, write: bool, mode: int, letters: str) -> None:
     """The program's user is nobody on the machine, so the start would fail without a word."""
     closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    with pytest.raises(PermissionError, match=r"chmod o\+rX.*closed"):
-        require_open([closed])
-    closed.chmod(0o755)
-    require_open([closed])
+    closed.mkdir()
+    closed.chmod(mode & ~0o001)
+    with pytest.raises(PermissionError, match=rf"chmod o\+{letters}.*closed"):
+        require_open([closed], to_all=True, write=write)
+    require_open([closed], to_all=False, write=write)
+    closed.chmod(mode)
+    require_open([closed], to_all=True, write=write)
+
+
+def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent"):
+        require_open([tmp_path / "absent"], to_all=False)
