@@ -130,6 +130,17 @@ class ApiClient:
         query: _Query = {"kept": kept, "q": q, "limit": limit, "offset": offset}
         return self._get(DecisionPage, f"/api/v1/runs/{run_id}/decisions", query)
 
+    def junit(self, run_id: int, *, silence_s: float = 60.0) -> Iterator[bytes]:
+        """A finished run as JUnit XML, in pieces as they come. Raises `Conflict` while it is not finished."""
+        timeout = httpx.Timeout(10.0, read=silence_s)
+        with self._reaching(), self._http.stream("GET", f"/api/v1/runs/{run_id}/junit.xml", timeout=timeout) as reply:
+            if not reply.is_success:
+                reply.read()
+                raise _refusal(reply)
+            if "xml" not in reply.headers.get("content-type", ""):
+                raise BadReply(f"{self.base_url} does not write JUnit reports", _VERSION_HINT)
+            yield from reply.iter_bytes()
+
     def rerun(self, run_id: int, *, failed: bool) -> RunSummary:
         """Start the run again, or its failed tests only. Returns the new run. Needs the operator token."""
         return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body={"failed": failed}))

@@ -69,6 +69,30 @@ def view_run(
     _exit_by(detail.run, exit_status)
 
 
+@app.command("report")
+def report_run(
+    run_id: RunArgument,
+    *,
+    junit: Annotated[str, typer.Option(metavar="FILE", help="Write JUnit XML to this file; - is standard output.")],
+    exit_status: ExitStatusOption = False,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a finished run to a file that other tools read: JUnit XML, a suite for each test file."""
+    from relay.cli.connect import open_client
+    from relay.cli.report_file import write_report
+
+    out = Output(as_json)
+    with open_client(url) as client, naming_the_run(client, run_id):
+        run = client.run(run_id).run
+        size = write_report(client.junit(run_id), junit)
+    if as_json and junit != "-":
+        out.data({"run": run.id, "file": junit, "bytes": size})
+    elif junit != "-":
+        out.note(text.report_written(run.id, junit))
+    _exit_by(run, exit_status)
+
+
 @app.command("watch")
 def watch_run(
     run_id: Annotated[

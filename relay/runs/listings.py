@@ -106,10 +106,11 @@ def _test_page(session: Session, wanted: Sequence[ColumnElement[bool]], *, limit
         .options(selectinload(PlannedTest.attempts))
     ).all()
     total = session.scalar(select(func.count()).select_from(PlannedTest).where(*wanted)) or 0
-    return TestPage(tests=tuple(_test_view(row) for row in rows), total=total)
+    return TestPage(tests=tuple(view_test(row) for row in rows), total=total)
 
 
-def _test_view(row: PlannedTest) -> TestView:
+def view_test(row: PlannedTest) -> TestView:
+    """A row, with its attempts loaded, as readers get it."""
     return TestView(
         id=row.test_id,
         file=row.file,

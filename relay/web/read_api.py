@@ -9,12 +9,15 @@ from importlib.metadata import version
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
 from sqlalchemy import text
 
 from relay.context import Context
+from relay.runs.case_listing import finished_run, planned_by_file
 from relay.runs.listings import list_tests, load_considered
 from relay.runs.queries import list_runs, run_detail
 from relay.views import DecisionPage, Health, RunDetail, RunPage, RunState, TestPage, Verdict
+from relay.web.junit import junit_report
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
@@ -69,6 +72,23 @@ def planned_tests(
     """Planned tests with what came of them, worst first."""
     with context.store.reading() as session:
         return list_tests(session, run_id, verdict=verdict, limit=limit, offset=offset)
+
+
+@router.get(
+    "/runs/{run_id}/junit.xml",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/xml": {}}}, 409: {"description": "The run is not finished"}},
+)
+def junit(context: Context, run_id: RunId) -> StreamingResponse:
+    """A finished run as JUnit XML, a suite for each test file, written while it is read."""
+    detail, counts = finished_run(context.store, run_id, context.settings.public_url)
+    report = junit_report(detail, counts, planned_by_file(context.store, run_id))
+    # It quotes upstream, so no browser may take it for anything but a file.
+    headers = {
+        "Content-Disposition": f'attachment; filename="run-{run_id}.junit.xml"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingResponse(report, media_type="application/xml", headers=headers)
 
 
 @router.get("/runs/{run_id}/decisions")

@@ -152,6 +152,15 @@ def make_app(state: StandIn) -> FastAPI:
         found = tuple(test for test in state.failures if test.verdict is verdict)
         return TestPage(tests=found, total=len(found))
 
+    @app.get("/api/v1/runs/{run_id}/junit.xml")
+    def junit(run_id: int) -> Response:
+        if run_id not in state.runs:
+            return _no_run(run_id)
+        if state.runs[run_id].state is RunState.RUNNING:
+            error = ApiError(code="run_unfinished", message="the run is not finished yet", hint="wait for it")
+            return JSONResponse(error.model_dump(), 409)
+        return Response(f'<testsuites name="run {run_id}"/>', media_type="application/xml")
+
     @app.get("/api/v1/runs/{run_id}/events")
     def events(run_id: int, request: Request) -> Response:
         if not state.streams:

@@ -164,7 +164,7 @@ def planned(test: str, *, expected: Expected = Expected.MANDATORY_SUCCESS, base:
 
 def base_of(test: str) -> str:
     """`file::TestFooSPYRE::test_x_cpu` was generated from `file::TestFoo::test_x`."""
-    file, cls, method = test.split("::")
+    file, cls, method = test.split("::", 2)
     return f"{file}::{cls.removesuffix('SPYRE')}::{method.split('__')[0]}"
 
 

@@ -96,8 +96,9 @@ def _outcome(case: Element) -> tuple[Observation, str]:
 
 
 def _told(properties: Mapping[str | None, str]) -> Observation | None:
-    """Our own runner's word for it, which says more than JUnit can."""
-    word = properties.get("observation", "")
+    """Our own runner's word for it, which says more than JUnit can. What was seen on the base commit goes first: a
+    manifest says what holds without the change."""
+    word = properties.get("observation.base") or properties.get("observation", "")
     return Observation(word) if word in set(Observation) else None
 
 
