@@ -26,13 +26,19 @@ Key = tuple[str, ...]
 
 
 class Standing(StrEnum):
-    """What a pair says about the device. Only the first four are tests that the device is measured by."""
+    """What a pair says about the device.
+
+    Only the first four measure it: tests that pass on the CPU and that upstream runs on other devices, too. `CPU_ONLY`
+    is upstream's own `onlyCPU`.
+    """
 
     PASSED = "passed"
     UNSUPPORTED = "unsupported"
     FAILED = "failed"
     SKIPPED = "skipped"
     CPU_ONLY = "cpu only"
+    NO_COUNTERPART = "no counterpart"
+    DEVICE_ONLY = "device only"
     NOT_PASSED_ON_CPU = "not passed on cpu"
     NOT_RUN = "not run"
 
@@ -89,10 +95,13 @@ def pair(
 
 def standing(pair: Pair) -> Standing:
     """What the pair says."""
-    if pair.cpu is None or pair.cpu.observation is not Observation.PASSED:
-        unknown = pair.cpu is not None and pair.cpu.observation is None
-        return Standing.NOT_RUN if unknown else Standing.NOT_PASSED_ON_CPU
-    return Standing.CPU_ONLY if pair.device is None else _on_device(pair.device)
+    if pair.cpu is None:
+        return Standing.DEVICE_ONLY
+    if pair.cpu.observation is None:
+        return Standing.NOT_RUN
+    if pair.cpu.observation is not Observation.PASSED:
+        return Standing.NOT_PASSED_ON_CPU
+    return Standing.NO_COUNTERPART if pair.device is None else _on_device(pair.device)
 
 
 def _on_device(seen: Seen) -> Standing:
@@ -152,8 +161,9 @@ class Figures:
             f"{self.unsupported:.2%} unsupported ({count[Standing.UNSUPPORTED]}), "
             f"{self.failed:.2%} fail ({count[Standing.FAILED]}), "
             f"{self.skipped:.2%} skipped ({count[Standing.SKIPPED]}); "
-            f"beside them {count[Standing.CPU_ONLY]} cpu only, {count[Standing.NOT_PASSED_ON_CPU]} that do not pass on "
-            f"cpu, {count[Standing.NOT_RUN]} not run"
+            f"beside them {count[Standing.CPU_ONLY]} that upstream runs on the cpu only, "
+            f"{count[Standing.NO_COUNTERPART]} without and {count[Standing.DEVICE_ONLY]} as a counterpart, "
+            f"{count[Standing.NOT_PASSED_ON_CPU]} that do not pass on cpu, {count[Standing.NOT_RUN]} not run"
         )
 
 

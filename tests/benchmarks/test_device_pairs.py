@@ -84,11 +84,11 @@ def test_what_the_device_is_not_measured_by() -> None:
     """Tests of the CPU alone, tests that do not pass on the CPU, and tests that did not run."""
     failed = seen(Observation.FAILED, "AssertionError: skew")
     for cpu, device, expected in (
-        (PASSED, None, Standing.CPU_ONLY),
+        (PASSED, None, Standing.NO_COUNTERPART),
         (PASSED, seen(Observation.SKIPPED, "Only runs on cpu"), Standing.CPU_ONLY),
         (failed, failed, Standing.NOT_PASSED_ON_CPU),
         (failed, PASSED, Standing.NOT_PASSED_ON_CPU),
-        (None, PASSED, Standing.NOT_PASSED_ON_CPU),
+        (None, PASSED, Standing.DEVICE_ONLY),
         (seen(None), PASSED, Standing.NOT_RUN),
         (PASSED, seen(None), Standing.NOT_RUN),
     ):
@@ -113,7 +113,7 @@ def test_shares_are_of_the_measured_tests() -> None:
     pairs = [one(PASSED, PASSED)] * 3 + [one(PASSED, seen(Observation.FAILED, REFUSED)), one(PASSED, None)]
     found = figures([*pairs, one(seen(Observation.FAILED), PASSED)])
     assert (found.measured, found.passed, found.unsupported, found.failed, found.skipped) == (4, 0.75, 0.25, 0, 0)
-    assert found.counts[Standing.CPU_ONLY] == 1
+    assert found.counts[Standing.NO_COUNTERPART] == 1
     assert found.counts[Standing.NOT_PASSED_ON_CPU] == 1
 
 
