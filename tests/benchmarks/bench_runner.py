@@ -28,7 +28,28 @@ from tests.benchmarks.processor_time import processor_seconds
 from workers.spyre.build import ensure_library
 
 #: Of PyTorch 2.6.0: each is collected by torch 2.13 and takes a fresh pytest process under five seconds.
-FILES = ("test/test_complex.py",)
+FILES = (
+    "test/test_complex.py",
+    "test/nn/test_dropout.py",
+    "test/nn/test_init.py",
+    "test/nn/test_packed_sequence.py",
+    "test/nn/test_pruning.py",
+    "test/nn/test_module_hooks.py",
+    "test/nn/test_lazy_modules.py",
+    "test/test_shape_ops.py",
+    "test/test_numpy_interop.py",
+    "test/test_monitor.py",
+    "test/test_module_tracker.py",
+    "test/test_futures.py",
+    "test/test_type_info.py",
+    "test/test_set_default_mobile_cpu_allocator.py",
+    "test/test_subclass.py",
+    "test/test_show_pickle.py",
+    "test/test_segment_reductions.py",
+    "test/test_per_overload_api.py",
+    "test/test_itt.py",
+    "test/test_function_schema.py",
+)
 PYTEST = ("--noconftest", "-q", "-c", os.devnull, "-p", "no:cacheprovider")
 PROJECT = Path(__file__).parents[2]
 
