@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from workers.environments import Environment
 from workers.runner.runner import Runner
-from workers.runner.sandbox import choose_sandbox
+from workers.runner.sandbox import Sandbox
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
@@ -16,6 +17,8 @@ from workers.spyre.build import ensure_library
 
 class DeviceRunner(Protocol):
     """Collects and runs the tests of one upstream file in child processes."""
+
+    def probe(self, tree: RunnerTree) -> str: ...
 
     def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection: ...
 
@@ -29,19 +32,28 @@ class DeviceRunner(Protocol):
     ) -> None: ...
 
 
-def runner_factory(settings: WorkerSettings) -> Callable[[Path], AbstractContextManager[DeviceRunner]]:
-    """How a shard gets its runner, given a scratch folder. The device library is compiled when it is not cached.
-
-    The runner's processes end with the context.
-    """
+def runner_factory(
+    settings: WorkerSettings, sandbox: Sandbox
+) -> Callable[[Path, Installation], AbstractContextManager[DeviceRunner]]:
+    """How a shard gets its runner, given a scratch folder and where it runs. Its processes end with the context."""
     limits = RunnerLimits(
         test_timeout_s=settings.test_timeout_s,
         file_timeout_s=settings.file_timeout_s,
         collect_timeout_s=settings.collect_timeout_s,
     )
 
-    def make(scratch: Path) -> AbstractContextManager[DeviceRunner]:
-        installation = Installation(settings.device, ensure_library(settings.libraries))
-        return Runner(installation, scratch, choose_sandbox(settings.sandbox), limits)
+    def make(scratch: Path, installation: Installation) -> AbstractContextManager[DeviceRunner]:
+        return Runner(installation, scratch, sandbox, limits)
 
     return make
+
+
+def device_installer(settings: WorkerSettings) -> Callable[[Environment], Installation]:
+    """How an environment gets its device: the library is compiled for its torch when it is not cached. Raises
+    `DeviceBuildError`."""
+
+    def install(environment: Environment) -> Installation:
+        library = ensure_library(settings.libraries, wheel=environment.wheel)
+        return Installation(settings.device, library, environment.python, environment.profile)
+
+    return install

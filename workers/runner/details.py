@@ -27,9 +27,9 @@ def capped(text: str, limit: int = MESSAGE_CAP) -> str:
 
 
 def how_it_ended(status: int | None) -> str:
-    """A wait status in the sense of `subprocess` (negative: a signal) in words; None: we ended it."""
+    """A wait status in the sense of `subprocess` (negative: a signal) in words; None: nobody is left to tell."""
     if status is None:
-        return "the process was ended by the runner"
+        return "the process that watches over the tests was ended or stopped, and the test with it"
     if status == CHANNEL_LOST:
         return "the test closed the runner's event pipe, so nothing more could be seen"
     if status >= 0:
@@ -39,6 +39,10 @@ def how_it_ended(status: int | None) -> str:
     except ValueError:
         name = f"signal {-status}"
     return f"the process was killed by {name}"
+
+
+def not_collected(seconds: float) -> str:
+    return f"the file was not collected within {seconds:g} s"
 
 
 def with_output(sentence: str, output: str) -> str:

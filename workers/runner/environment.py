@@ -6,13 +6,14 @@ A worker's environment holds its token and the broker's URL, and stray PYTORCH_ 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+
+from workers.runner.types import Installation
 
 #: The only variables taken over from the worker: where programs and shared libraries are found.
 INHERITED = ("PATH", "LD_LIBRARY_PATH")
 
-#: Marks every process that descends from one child, however often it forks or leaves its session.
+#: Marks every process that descends from one warm parent, however often it forks or leaves its session.
 COOKIE = "OOT_RUNNER_CHILD"
 
 _FIXED = {
@@ -24,32 +25,36 @@ _FIXED = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONNOUSERSITE": "1",
+    # The warm parent loads the device itself, from the library it is given; see `child.device`.
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
 }
 
 
-def command() -> list[str]:
-    """Unbuffered, for last words before a crash; `-P`, so that the folder the child runs in hides no module."""
-    return [sys.executable, "-P", "-u", "-m", "workers.runner.child.program"]
+def command(python: Path, control: int, folder: Path) -> tuple[str, ...]:
+    """The warm parent's program, which talks on the descriptor `control` and writes into `folder`. Unbuffered, for last
+    words before a crash; `-P`, so that the folder it runs in hides no module; `-B`, because a folder of bytecode may be
+    shared with another tree."""
+    return (str(python), "-P", "-B", "-u", "-m", "workers.runner.child.warm", str(control), str(folder))
 
 
 def child_environment(
-    *, device_library: Path | None, torch_path: Path | None, scratch: Path, cookie: str
+    installation: Installation, *, torch_path: Path | None, staged: Path, cookie: str
 ) -> dict[str, str]:
-    """Every variable of a child. With a device library PyTorch generates device tests for it alone, else for the CPU.
+    """Every variable of the warm parent and its children, but for home and temporary files, which are the sandbox's.
 
-    `scratch` is an existing folder for this child; home and temporary files go into it.
+    With a device library PyTorch generates device tests for it alone, else for the CPU. `staged` holds our own code.
     """
-    home, temporary = scratch / "home", scratch / "tmp"
-    home.mkdir()
-    temporary.mkdir()
     environment = _FIXED | {name: os.environ[name] for name in INHERITED if name in os.environ}
-    environment |= {COOKIE: cookie, "HOME": str(home), "TMPDIR": str(temporary)}
-    if torch_path is not None:
-        environment["PYTHONPATH"] = str(torch_path)
-    return environment | _device_variables(device_library)
+    path = [str(folder) for folder in (torch_path, staged) if folder is not None]
+    environment |= {COOKIE: cookie, "PYTHONPATH": os.pathsep.join(path)}
+    return environment | _device_variables(installation)
 
 
-def _device_variables(library: Path | None) -> dict[str, str]:
-    if library is None:
-        return {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
-    return {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "privateuse1", "SPYRE_LIBRARY": str(library)}
+def _device_variables(installation: Installation) -> dict[str, str]:
+    if installation.library is None:
+        return {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu"}
+    return {
+        "PYTORCH_TESTING_DEVICE_ONLY_FOR": "privateuse1",
+        "SPYRE_LIBRARY": str(installation.library.resolve()),
+        "SPYRE_PROFILE": installation.profile,
+    }

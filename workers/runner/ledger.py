@@ -9,13 +9,16 @@ import math
 import time
 from collections.abc import Callable, Iterable
 
-from relay.contract import Observation
+from relay.contract import OPERATORS_CAP, Observation
 from workers.runner.child.events import Began, Ended, Event, Refused
 from workers.runner.details import capped
 from workers.runner.types import TestOutcome
+from workers.untrusted import storable
 
+OPERATOR_CHARS = 200
 #: What a child may observe; the other observations are seen from outside.
 _CLAIMS = {word.value: word for word in (Observation.PASSED, Observation.FAILED, Observation.SKIPPED)}
+_NO_END = "the test's process went on to the next test without a word of how this one ended"
 
 
 class Ledger:
@@ -23,47 +26,56 @@ class Ledger:
 
     def __init__(self, ids: Iterable[str], on_outcome: Callable[[TestOutcome], None]) -> None:
         self._pending = dict.fromkeys(ids)
+        self._ordered = dict(self._pending)
         self._on_outcome = on_outcome
         self._began_at = 0.0
         self.running: str | None = None
         self.progressed = False
         self.refusal = ""
 
-    @property
-    def pending(self) -> list[str]:
-        """The ids without an outcome, in their order."""
-        return list(self._pending)
+    def pending_of(self, ids: Iterable[str]) -> list[str]:
+        """Those of `ids` without an outcome, in their order."""
+        return list(dict.fromkeys(test for test in ids if test in self._pending))
 
-    def new_child(self) -> None:
-        """Forget what only the last child was about."""
+    def new_child(self, ids: Iterable[str]) -> None:
+        """A child gets the order to run `ids`. Forget what only the last child was about."""
+        self._ordered = dict.fromkeys(self.pending_of(ids))
         self.running, self.progressed, self.refusal = None, False, ""
 
     def receive(self, event: Event) -> None:
         """Take a child's word where it makes sense. An end without its beginning, or of a test that is not ordered,
         is dropped."""
         match event:
-            case Began(id=test) if test in self._pending and self.running is None:
+            case Began(id=test) if test in self._ordered and test != self.running:
+                self.settle_running(Observation.CRASHED, _NO_END)
                 self.running, self._began_at = test, time.monotonic()
             case Ended(id=test) if test == self.running and event.observation in _CLAIMS:
-                self.settle(test, _CLAIMS[event.observation], event.detail, event.duration_s)
+                operators = tuple(storable(name)[:OPERATOR_CHARS] for name in event.operators[:OPERATORS_CAP] if name)
+                self._settle(test, _CLAIMS[event.observation], event.detail, event.duration_s, operators)
             case Refused(reason=reason):
                 self.refusal = reason
             case _:
                 pass
 
-    def settle(self, test: str, observation: Observation, detail: str, duration_s: float = 0.0) -> None:
-        """The outcome of one pending test."""
-        del self._pending[test]
-        self.running, self.progressed = None, True
-        seconds = max(duration_s, 0.0) if math.isfinite(duration_s) else 0.0
-        self._on_outcome(TestOutcome(test, observation, seconds, capped(detail)))
-
     def settle_running(self, observation: Observation, detail: str) -> None:
         """The outcome of the test that never came to its end, with the time since it began."""
         if self.running is not None:
-            self.settle(self.running, observation, detail, time.monotonic() - self._began_at)
+            self._settle(self.running, observation, detail, time.monotonic() - self._began_at)
 
-    def settle_all(self, observation: Observation, detail: str) -> None:
-        """The same outcome for everything that is left."""
-        for test in self.pending:
-            self.settle(test, observation, detail)
+    def settle_rest(self, observation: Observation, detail: str) -> None:
+        """The same outcome for all that is left of what was ordered."""
+        for test in list(self._ordered):
+            self._settle(test, observation, detail)
+
+    def _settle(
+        self,
+        test: str,
+        observation: Observation,
+        detail: str,
+        duration_s: float = 0.0,
+        operators: tuple[str, ...] = (),
+    ) -> None:
+        del self._pending[test], self._ordered[test]
+        self.running, self.progressed = None, True
+        seconds = max(duration_s, 0.0) if math.isfinite(duration_s) else 0.0
+        self._on_outcome(TestOutcome(test, observation, seconds, capped(detail), operators))

@@ -63,18 +63,20 @@ class WantedTest:
 class RunnerLimits:
     """How long and how large a child may get. Times in seconds, sizes in bytes.
 
-    `collect_timeout_s` covers starting Python, importing torch and importing the file. `file_timeout_s` is the life
-    of one child. `output_bytes` is how much of its last output is kept, `file_bytes` how large a file it may write.
-    `children` bounds how many processes one call of `Runner.run` may use up.
+    `collect_timeout_s` is the limit of importing torch, and that of importing a file. `file_timeout_s` is the life
+    of one child. `output_bytes` is how much of its last output is kept, `file_bytes` how large a file it may write,
+    `processes` how many its user may have beside those of the machine. `children` bounds how many children a file's
+    shared tests may use up; each costs a fork and the import of the file.
     """
 
     test_timeout_s: float = 60
     file_timeout_s: float = 600
     collect_timeout_s: float = 120
-    address_space_bytes: int = 64 << 30
+    address_space_bytes: int = 8 << 30
     file_bytes: int = 1 << 30
     output_bytes: int = 64 << 10
-    children: int = 25
+    processes: int = 256
+    children: int = 100
 
 
 @dataclass(frozen=True, slots=True)

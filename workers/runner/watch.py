@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from workers.runner.child.events import Began, Ended, Event, Finished
-from workers.runner.process import Child
+from workers.runner.child_process import Child
 from workers.runner.types import RunnerLimits
 
 
 class End(Enum):
-    """Why a child is not followed any more."""
+    """Why a child is not followed any more. `VANISHED`: the process that watches over it is gone or does not answer."""
 
     FINISHED = auto()
     EXITED = auto()
+    VANISHED = auto()
     COLLECT_TIMEOUT = auto()
     TEST_TIMEOUT = auto()
     FILE_TIMEOUT = auto()
@@ -31,19 +32,30 @@ class Ending:
     status: int | None = None
 
 
-class _Clock:
-    """Deadlines by what the child said last. Seconds of a monotonic clock."""
+class Clock:
+    """Deadlines by what the child said last. Seconds of a monotonic clock.
 
-    def __init__(self, limits: RunnerLimits) -> None:
+    `own` are the limits of single tests, by id; a test with one of its own may take longer than a file.
+    """
+
+    def __init__(self, limits: RunnerLimits, own: Mapping[str, float]) -> None:
         now = time.monotonic()
-        self._limits = limits
+        self._limits, self._own = limits, own
         self._file = now + limits.file_timeout_s
         self._step, self._step_end = now + limits.collect_timeout_s, End.COLLECT_TIMEOUT
 
     def note(self, event: Event) -> None:
-        # The time between two tests counts as well: class fixtures and garbage collection run there.
-        if isinstance(event, Began | Ended):
-            self._step, self._step_end = time.monotonic() + self._limits.test_timeout_s, End.TEST_TIMEOUT
+        """Take an event as a sign of life."""
+        match event:
+            case Began(id=test):
+                self._expect(self._own.get(test, self._limits.test_timeout_s))
+                if test in self._own:
+                    self._file = max(self._file, self._step)
+            case Ended():
+                # The time between two tests counts as well: class fixtures and garbage collection run there.
+                self._expect(self._limits.test_timeout_s)
+            case _:
+                pass
 
     def overdue(self, *, silent: bool) -> End | None:
         """The step's deadline counts only while the pipe is empty: a receiver that takes its time is not the test's
@@ -53,22 +65,22 @@ class _Clock:
             return self._step_end
         return End.FILE_TIMEOUT if now >= self._file else None
 
+    def _expect(self, seconds: float) -> None:
+        self._step, self._step_end = time.monotonic() + seconds, End.TEST_TIMEOUT
 
-def follow(
-    child: Child, limits: RunnerLimits, receive: Callable[[Event], None], should_stop: Callable[[], bool]
-) -> Ending:
+
+def follow(child: Child, clock: Clock, receive: Callable[[Event], None], should_stop: Callable[[], bool]) -> Ending:
     """Hand every event to `receive` until the child is at its end. The caller ends the process.
 
     `should_stop` is asked after every test, and about ten times a second.
     """
-    clock = _Clock(limits)
     while True:
         events = child.listen()
         if (end := _hand_on(events, clock, receive, should_stop)) is not None:
             return Ending(end)
-        if child.exited():
+        if child.exited() or child.vanished():
             end = _hand_on(child.drain(), clock, receive, should_stop)
-            return Ending(end) if end is not None else Ending(End.EXITED, child.end())
+            return Ending(end) if end is not None else _exit(child)
         if should_stop():
             return Ending(End.STOPPED)
         if (end := clock.overdue(silent=not events)) is not None:
@@ -77,8 +89,12 @@ def follow(
             return Ending(end)
 
 
+def _exit(child: Child) -> Ending:
+    return Ending(End.VANISHED) if child.status is None else Ending(End.EXITED, child.status)
+
+
 def _hand_on(
-    events: list[Event], clock: _Clock, receive: Callable[[Event], None], should_stop: Callable[[], bool]
+    events: list[Event], clock: Clock, receive: Callable[[Event], None], should_stop: Callable[[], bool]
 ) -> End | None:
     for event in events:
         clock.note(event)

@@ -40,6 +40,8 @@ class Bench:
     overlay: Path | None
     limits: RunnerLimits = field(default_factory=lambda: RunnerLimits(test_timeout_s=60, collect_timeout_s=60))
     outcomes: list[TestOutcome] = field(default_factory=list)
+    installation: Installation = field(default_factory=lambda: Installation("cpu", None))
+    _runner: Runner | None = None
 
     @property
     def checkout(self) -> Path:
@@ -55,7 +57,16 @@ class Bench:
 
     @property
     def runner(self) -> Runner:
-        return Runner(Installation("cpu", None), self.scratch, Unconfined("for a test"), self.limits)
+        """One runner for all uses, made with the limits of its first."""
+        if self._runner is None:
+            self._runner = Runner(self.installation, self.scratch, Unconfined("for a test"), self.limits)
+        return self._runner
+
+    def close(self) -> None:
+        """End the runner's processes."""
+        if self._runner is not None:
+            self._runner.__exit__()
+            self._runner = None
 
     def write(self, source: str, file: str = FILE) -> None:
         path = self.checkout / file
@@ -67,9 +78,13 @@ class Bench:
 
     def run(self, *names: str, should_stop: Callable[[], bool] = lambda: False) -> dict[str, TestOutcome]:
         """Run `Sample::name` for each name; the outcomes by name. Fails when an id has more than one."""
-        self.runner.run(
-            self.tree, FILE, [WantedTest(self.id(name)) for name in names], self.outcomes.append, should_stop
-        )
+        return self.run_wanted(*(WantedTest(self.id(name)) for name in names), should_stop=should_stop)
+
+    def run_wanted(
+        self, *wanted: WantedTest, should_stop: Callable[[], bool] = lambda: False
+    ) -> dict[str, TestOutcome]:
+        """As `run`, for tests with wishes of their own."""
+        self.runner.run(self.tree, FILE, wanted, self.outcomes.append, should_stop)
         assert len({outcome.id for outcome in self.outcomes}) == len(self.outcomes)
         return {outcome.id.rpartition("::")[2]: outcome for outcome in self.outcomes}
 

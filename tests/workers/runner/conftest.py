@@ -6,6 +6,7 @@ fraction of the time, and what is tested is the runner. Tests that need PyTorch'
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +16,23 @@ from workers.spyre.build import ensure_library
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> Iterator[Bench]:
     """A bench whose children import an empty torch."""
     package = tmp_path / "overlay" / "torch"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    return Bench(tmp_path, package.parent)
+    bench = Bench(tmp_path, package.parent)
+    yield bench
+    bench.close()
 
 
 @pytest.fixture
-def torch_bench(tmp_path: Path) -> Bench:
+def torch_bench(tmp_path: Path) -> Iterator[Bench]:
     """A bench with the installed torch, beside a `torch` source folder that must never be imported."""
     bench = Bench(tmp_path, None)
     bench.write("raise RuntimeError('this is the source folder')", "torch/__init__.py")
-    return bench
+    yield bench
+    bench.close()
 
 
 @pytest.fixture(scope="session")

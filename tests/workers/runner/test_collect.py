@@ -41,6 +41,10 @@ def test_generated_tests_name_their_source_method_operator_and_dtype(torch_bench
     collection = torch_bench.collect()
     assert collection.error == ""
     described = {(test.id, test.cls, test.base, test.op, test.dtype) for test in collection.tests}
+    assert {test.base: test.parameters for test in collection.tests if test.parameters} == {
+        "test_word": (("op", "add"),),
+        "test_sum_of": (("n", "1"),),
+    }
     one, plain = f"{FILE}::TestOneCPU::", f"{FILE}::TestPlain::"
     assert described == {
         (one + "test_int8_cpu", "TestOne", "test_int8", None, None),
@@ -67,7 +71,9 @@ def test_functions_parameters_and_nested_classes_keep_pytest_names(bench: Bench)
                 def test_deep(self): pass
     """)
     assert bench.collect().tests == (
-        CollectedTest(f"{FILE}::test_alone[a::b]", FILE, "", "test_alone", "test_alone[a::b]"),
+        CollectedTest(
+            f"{FILE}::test_alone[a::b]", FILE, "", "test_alone", "test_alone[a::b]", parameters=(("text", "a::b"),)
+        ),
         CollectedTest(
             f"{FILE}::TestOuter::TestInner::test_deep", FILE, "TestOuter::TestInner", "test_deep", "test_deep"
         ),

@@ -220,6 +220,7 @@ def test_nothing_of_the_worker_environment_reaches_a_test(bench: Bench, monkeypa
     monkeypatch.setenv("RELAY_WORKER_TOKEN", "secret")
     monkeypatch.setenv("CI", "1")
     assert bench.seen("test_secret", "test_home", "test_stdin") == [PASSED, PASSED, PASSED]
+    bench.close()
     assert list(bench.scratch.iterdir()) == []
 
 

@@ -18,35 +18,54 @@ def outcomes_of(*events: Event) -> tuple[list[TestOutcome], Ledger]:
 
 
 def test_an_honest_child_settles_its_tests() -> None:
-    outcomes, ledger = outcomes_of(Began("a"), Ended("a", "passed", 0.5, ""), Began("b"), Ended("b", "failed", 1, "x"))
+    outcomes, ledger = outcomes_of(
+        Began("a"), Ended("a", "passed", 0.5, "", []), Began("b"), Ended("b", "failed", 1, "x", [])
+    )
     assert outcomes == [TestOutcome("a", Observation.PASSED, 0.5), TestOutcome("b", Observation.FAILED, 1, "x")]
-    assert ledger.pending == []
+    assert ledger.pending_of(["a", "b"]) == []
 
 
 def test_lies_that_make_no_sense_are_dropped() -> None:
     outcomes, ledger = outcomes_of(
-        Ended("a", "passed", 0, ""),
+        Ended("a", "passed", 0, "", []),
         Began("unknown"),
-        Ended("unknown", "passed", 0, ""),
+        Ended("unknown", "passed", 0, "", []),
         Began("a"),
-        Began("b"),
-        Ended("b", "passed", 0, ""),
-        Ended("a", "missing", 0, ""),
-        Ended("a", "splendid", 0, ""),
+        Ended("b", "passed", 0, "", []),
+        Ended("a", "missing", 0, "", []),
+        Ended("a", "splendid", 0, "", []),
     )
     assert outcomes == []
     assert ledger.running == "a"
 
 
+def test_a_test_whose_end_never_came_crashed_when_the_next_begins() -> None:
+    outcomes, _ = outcomes_of(Began("a"), Began("b"), Ended("b", "passed", 0, "", []))
+    assert [(outcome.id, outcome.observation) for outcome in outcomes] == [
+        ("a", Observation.CRASHED),
+        ("b", Observation.PASSED),
+    ]
+
+
+def test_operators_of_the_device_go_with_the_outcome_in_bounds() -> None:
+    names = ["aten::add.Tensor", "", "x" * 900, *["y"] * 900]
+    outcomes, _ = outcomes_of(Began("a"), Ended("a", "passed", 0, "", names))
+    assert outcomes[0].operators[:2] == ("aten::add.Tensor", "x" * 200)
+    assert len(outcomes[0].operators) <= 500
+
+
 def test_a_test_is_settled_once() -> None:
-    ended = Ended("a", "passed", 0.0, "")
+    ended = Ended("a", "passed", 0.0, "", [])
     outcomes, _ = outcomes_of(Began("a"), ended, ended, Began("a"), ended)
     assert len(outcomes) == 1
 
 
 def test_impossible_durations_and_texts_become_possible() -> None:
     outcomes, _ = outcomes_of(
-        Began("a"), Ended("a", "passed", float("nan"), "\0" * 100_000), Began("b"), Ended("b", "passed", -1.0, "")
+        Began("a"),
+        Ended("a", "passed", float("nan"), "\0" * 100_000, []),
+        Began("b"),
+        Ended("b", "passed", -1.0, "", []),
     )
     assert [outcome.duration_s for outcome in outcomes] == [0, 0]
     assert len(outcomes[0].detail) <= 8_000
@@ -54,9 +73,9 @@ def test_impossible_durations_and_texts_become_possible() -> None:
 
 def test_a_new_child_starts_without_a_past() -> None:
     outcomes, ledger = outcomes_of(Refused("no"), Began("a"))
-    ledger.new_child()
+    ledger.new_child(["a", "b"])
     assert (ledger.running, ledger.progressed, ledger.refusal) == (None, False, "")
     ledger.settle_running(Observation.CRASHED, "nobody runs")
     assert outcomes == []
-    ledger.settle_all(Observation.MISSING, "gone")
+    ledger.settle_rest(Observation.MISSING, "gone")
     assert [outcome.id for outcome in outcomes] == ["a", "b"]

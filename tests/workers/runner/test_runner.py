@@ -119,9 +119,8 @@ def test_device_tests_run_on_spyre_and_every_class_carries_its_name(torch_bench:
         instantiate_device_type_tests(First, globals())
         instantiate_device_type_tests(Second, globals())
     """)
-    runner = Runner(
-        Installation("spyre", device_library), torch_bench.scratch, Unconfined("for a test"), torch_bench.limits
-    )
+    torch_bench.installation = Installation("spyre", device_library)
+    runner = torch_bench.runner
     collected = runner.collect(torch_bench.tree, FILE).tests
     assert [(test.id, test.cls, test.base) for test in collected] == [
         (f"{FILE}::FirstSPYRE::test_device_spyre", "First", "test_device"),
@@ -240,6 +239,7 @@ def test_an_error_of_the_receiver_ends_the_child_and_is_passed_on(bench: Bench) 
         bench.runner.run(
             bench.tree, FILE, [WantedTest(bench.id("test_one")), WantedTest(bench.id("test_two"))], lost, lambda: False
         )
+    bench.close()
     assert list(bench.scratch.iterdir()) == []
 
 

@@ -12,9 +12,11 @@ from workers.runner.child.events import CHANNEL_LOST, Event, encode
 class Channel:
     """Takes the inherited descriptor over to a high number that programs started by tests do not inherit."""
 
-    def __init__(self, inherited: int) -> None:
+    def __init__(self, inherited: int, key: bytes) -> None:
         self._pipe = fcntl.fcntl(inherited, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
         os.close(inherited)
+        self._key = key
+        self._sent = 0
         self._identity = self._look()
         self._owner = os.getpid()
 
@@ -23,7 +25,8 @@ class Channel:
         self.require_owner()
         if self._look() != self._identity:
             os._exit(CHANNEL_LOST)
-        data = encode(event)
+        data = encode(event, self._sent, self._key)
+        self._sent += 1
         while data:
             data = data[os.write(self._pipe, data) :]
 

@@ -1,4 +1,4 @@
-"""What a child does to itself before it touches test code: dies with its worker, takes its limits, shows its stacks.
+"""What a child does to itself before it touches test code: dies with its parent, takes its limits, shows its stacks.
 
 No defence against malice, which needs a sandbox around the process; it keeps honest accidents from the machine.
 """
@@ -8,31 +8,47 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import fcntl
+import functools
 import os
 import resource
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 from workers.runner.child.order import Order
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 #: Out of reach of tests that close "all" descriptors up to a guessed number.
 HIGH_DESCRIPTOR = 500
 
 
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when `parent` ends (`prctl(2)`). Exits at once when it is gone already."""
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that started it ends (`prctl(2)`)."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+
+
+def keep_orphans() -> None:
+    """Have orphaned descendants become children of this process (`prctl(2)`): none gets away by forking twice."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def flush_everything() -> None:
+    """Python's and the C library's output, for a process that ends by `_exit`."""
+    for stream in (sys.stdout, sys.stderr):
+        # A test may have closed or replaced it.
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    ctypes.CDLL(None).fflush(None)
 
 
 def take_limits(order: Order) -> None:
-    """No core files; bounded files and address space. Processor time is bounded by the parent's clocks."""
+    """No core files; bounded files, address space and processes. Processor time is bounded by the worker's clocks."""
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, order.file_bytes)
     _limit(resource.RLIMIT_AS, order.address_space_bytes)
+    _limit(resource.RLIMIT_NPROC, order.processes + threads_of_user())
     # When memory runs out, the kernel takes the test and not the worker.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
@@ -50,6 +66,19 @@ def show_stacks() -> int:
     copy = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
     faulthandler.enable(copy)
     return copy
+
+
+@functools.cache
+def threads_of_user() -> int:
+    """What the kernel counts for RLIMIT_NPROC without any test: all of this user's threads that can be seen from
+    here. Looked at once, and by the warm parent: its children take over what it knows."""
+    count = 0
+    for folder in Path("/proc").iterdir():
+        # Any process may be gone by now.
+        with suppress(OSError):
+            if folder.name.isdigit() and folder.stat().st_uid == os.getuid():
+                count += len(os.listdir(folder / "task"))
+    return count
 
 
 def _limit(kind: int, wanted: int) -> None:

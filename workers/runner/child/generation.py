@@ -26,15 +26,21 @@ from typing import Any
 _FRAMEWORK = "torch.testing._internal.common_device_type"
 #: What the framework calls the class before the backend's own name is known to it.
 _UNNAMED_DEVICE = "PRIVATEUSE1"
+#: The framework's own arguments, the same for every test.
+_DEVICE_ARGUMENTS = frozenset({"device", "devices"})
+_PARAMETERS_CAP = 20
+_TEXT_CAP = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a collected method comes from. `op` is the operator's registered name with its variant (`div.floor`)."""
+    """Where a collected method comes from. `op` is the operator's registered name with its variant (`div.floor`),
+    `parameters` are all others that it was generated with."""
 
     base: str
     op: str | None = None
     dtype: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 class Generation:
@@ -69,7 +75,11 @@ class Generation:
         base = self._bases.get((owner, method))
         if base is None:
             base = method if parameters is None else _source_method(method, source)
-        return Origin(base, *_op_and_dtype(parameters or {}))
+        op, dtype = _op_and_dtype(parameters or {})
+        named = _DEVICE_ARGUMENTS | {name for name, shown in (("op", op), ("dtype", dtype)) if shown is not None}
+        return Origin(
+            base, op, dtype, as_texts({name: value for name, value in (parameters or {}).items() if name not in named})
+        )
 
     def _watch(self, framework: ModuleType) -> None:
         base_class: Any = framework.DeviceTypeTestBase
@@ -115,6 +125,22 @@ class _CallingLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
         self._imported(module)
+
+
+def as_texts(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Names and values for people, in their order: at most 20, each text at most 200 characters."""
+    chosen = islice(parameters.items(), _PARAMETERS_CAP)
+    return tuple((str(name)[:_TEXT_CAP], _as_text(value)) for name, value in chosen)
+
+
+def _as_text(value: object) -> str:
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str) and callable(value):  # its text would hold an address
+        return name[:_TEXT_CAP]
+    try:
+        return str(value)[:_TEXT_CAP]
+    except Exception:  # noqa: BLE001 - upstream's own method; its type says something too
+        return f"<{type(value).__name__}>"
 
 
 def _parameters(function: object) -> Mapping[str, object] | None:

@@ -1,21 +1,22 @@
-"""The program of a child: `python -P -m workers.runner.child.program`, with an order on standard input.
+"""The life of a child, from its fork to its end: takes an order and runs pytest over one file.
 
-torch is imported before pytest gets near the checkout, whose `torch` source folder must never stand in for the
+torch is in memory before pytest gets near the checkout, whose `torch` source folder must never stand in for the
 installed package.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
+import tempfile
 import traceback
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from workers.runner.child.channel import Channel
-from workers.runner.child.confinement import die_with, reset_signals, show_stacks, take_limits
-from workers.runner.child.events import Finished, Refused
+from workers.runner.child.confinement import die_with_parent, flush_everything, show_stacks, take_limits
 from workers.runner.child.generation import Generation
 from workers.runner.child.order import Order
 from workers.runner.child.reporting import Reporter
@@ -37,20 +38,36 @@ _PYTEST_OPTIONS = (
 _NOT_DONE = 3
 
 
-def main() -> int:
-    order = Order.load(sys.stdin)
-    die_with(order.parent)
-    reset_signals()
-    _close_input()
-    stderr = show_stacks()
-    channel = Channel(order.events)
-    take_limits(order)
-    problem = _import_torch()
-    if problem:
-        channel.send(Refused(problem[-order.detail_chars :]))
-        channel.send(Finished())
-        return 0
-    return _carry_out(order, channel, stderr)
+def live(order: Order, events: int, output: int, folder: Path, parent: int) -> NoReturn:
+    """Everything a forked child does. `events` and `output` are its pipes, `folder` is its own, for home and temporary
+    files. Ends the process without the handlers that the warm parent's modules registered for their own exit."""
+    status = 1
+    try:
+        os.setsid()
+        die_with_parent()
+        if os.getppid() != parent:
+            os._exit(status)
+        _move_in(output, folder, Path(order.directory))
+        stderr = show_stacks()
+        channel = Channel(events, bytes.fromhex(order.key))
+        take_limits(order)
+        status = _carry_out(order, channel, stderr)
+    except BaseException:  # noqa: BLE001 - a fork must not come back into its parent's program
+        traceback.print_exc()
+    finally:
+        flush_everything()
+        os._exit(status)
+
+
+def _move_in(output: int, folder: Path, directory: Path) -> None:
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    for variable, name in (("HOME", "home"), ("TMPDIR", "tmp")):
+        (folder / name).mkdir()
+        os.environ[variable] = str(folder / name)
+    tempfile.tempdir = None
+    os.chdir(directory)
 
 
 def _carry_out(order: Order, channel: Channel, stderr: int) -> int:
@@ -68,22 +85,3 @@ def _carry_out(order: Order, channel: Channel, stderr: int) -> int:
         reporter.finish()
         return 0
     return _NOT_DONE
-
-
-def _import_torch() -> str:
-    """Why torch cannot be imported, or an empty text. A backend's entry point can fail with any exception."""
-    try:
-        importlib.import_module("torch")
-    except Exception:  # noqa: BLE001 - whatever it is, it is the answer, and the process ends with it
-        return f"torch cannot be imported:\n{traceback.format_exc()}"
-    return ""
-
-
-def _close_input() -> None:
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

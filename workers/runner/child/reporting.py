@@ -17,7 +17,7 @@ import pytest
 
 from workers.runner.child.channel import Channel
 from workers.runner.child.events import Began, Ended, Finished, Found, Refused, mark
-from workers.runner.child.generation import Generation
+from workers.runner.child.generation import Generation, Origin, as_texts
 from workers.runner.child.order import Order
 
 _FRAMES_OF_FILE = 3
@@ -38,6 +38,7 @@ class Reporter:
         self._order, self._channel, self._generation, self._stderr = order, channel, generation, stderr
         # Details end on public pages, where a path says which file it was and nothing about the machine.
         self._folders = (order.checkout + os.sep, *_import_folders())
+        self._device = sys.modules.get(f"torch.{order.device}")
         self._ids: dict[pytest.Item, str] = {}
         self._account = _Account()
         self.done = False
@@ -85,11 +86,14 @@ class Reporter:
         test = self._ids[item]
         self._account = _Account()
         _write_quietly(self._stderr, mark(test))
+        self._operators()
         self._channel.send(Began(test))
         began = time.perf_counter()
         result = yield
+        seconds = time.perf_counter() - began
         observation, detail = self._account.verdict()
-        self._channel.send(Ended(test, observation, time.perf_counter() - began, detail[: self._order.detail_chars]))
+        operators = self._operators()
+        self._channel.send(Ended(test, observation, seconds, detail[: self._order.detail_chars], operators))
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -104,23 +108,29 @@ class Reporter:
     def finish(self) -> None:
         self._channel.send(Finished())
 
+    def _operators(self) -> list[str]:
+        """What the device saw since it was asked last; nothing from a device that does not tell."""
+        take = getattr(self._device, "take_operators", None)
+        names = take() if take is not None else []
+        return [name[: self._order.operator_chars] for name in names[: self._order.operators]]
+
     def _describe(self, item: pytest.Item) -> Found | None:
         if not isinstance(item, pytest.Function):
             return None
         classes = [node.obj for node in item.listchain() if isinstance(node, pytest.Class)]
         names = [self._generation.class_names(cls) for cls in classes]
         base = item.originalname or item.name
-        op = dtype = None
+        origin = Origin(base, parameters=_callspec(item))
         if classes and base == item.name:
             origin = self._generation.origin(classes[-1], item.name, Path(self._order.path))
-            base, op, dtype = origin.base, origin.op, origin.dtype
         return Found(
             id="::".join([self._order.file, *(shown for _, shown in names), item.name]),
             cls="::".join(generic for generic, _ in names),
-            base=base,
+            base=origin.base,
             method=item.name,
-            op=op,
-            dtype=dtype,
+            op=origin.op,
+            dtype=origin.dtype,
+            parameters=[list(pair) for pair in origin.parameters],
         )
 
     def _failure(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> str:
@@ -168,6 +178,12 @@ class _Account:
                 return "skipped", f"expected failure declared upstream {self._last.wasxfail}".strip()
             return "skipped", _skip_reason(self._last.longrepr)
         return "passed", ""
+
+
+def _callspec(item: pytest.Function) -> tuple[tuple[str, str], ...]:
+    """The parameters of pytest's own parametrization."""
+    callspec = getattr(item, "callspec", None)
+    return as_texts(callspec.params) if callspec is not None else ()
 
 
 def _import_folders() -> list[str]:

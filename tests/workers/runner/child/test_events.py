@@ -1,46 +1,50 @@
-"""The lines between a child and its parent."""
+"""The lines between a child and the worker."""
 
 from __future__ import annotations
 
 import pytest
 
-from workers.runner.child.events import Began, Ended, Event, Finished, Found, Refused, decode, encode
+from workers.runner.child.events import Began, Ended, Event, Finished, Found, Reader, Refused, encode
 
+KEY = b"key of the child"
 EVENTS: list[Event] = [
-    Found("f::C::t", "C", "t", "t", "nn.functional.relu", None),
+    Found("f::C::t", "C", "t", "t", "nn.functional.relu", None, [["n", "1"]]),
     Refused("line one\nline two \N{SNOWMAN}"),
     Began("f::C::t"),
-    Ended("f::C::t", "failed", 0.0, "why \ud800"),
+    Ended("f::C::t", "failed", 0.0, "why \ud800", ["aten::add.Tensor"]),
     Finished(),
 ]
 
 
+def read(reader: Reader, data: bytes) -> list[Event | None]:
+    return [reader.decode(line) for line in data.split(b"\n") if line]
+
+
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_survives_the_pipe_as_one_line(event: Event) -> None:
-    lines = [line for line in encode(event).split(b"\n") if line]
-    assert [decode(line) for line in lines] == [event]
+    assert read(Reader(KEY), encode(event, 0, KEY)) == [event]
 
 
 def test_half_a_line_before_an_event_does_not_swallow_it() -> None:
-    lines = (b'{"event": "Began", "id' + encode(Finished())).split(b"\n")
-    assert [decode(line) for line in lines if line] == [None, Finished()]
+    half = encode(Began("x"), 0, KEY).strip()[:-5]
+    assert read(Reader(KEY), half + encode(Finished(), 1, KEY)) == [None, Finished()]
+
+
+def test_a_line_counts_once_and_none_after_a_later_one() -> None:
+    first, second = encode(Began("x"), 0, KEY), encode(Finished(), 1, KEY)
+    assert read(Reader(KEY), first + first + second + first) == [Began("x"), None, Finished(), None]
 
 
 @pytest.mark.parametrize(
-    "line",
+    "forged",
     [
-        b"",
-        b"\xff\xfe",
-        b"[]",
-        b"7",
-        b"[" * 100_000,
-        b'{"event": "Unknown"}',
-        b'{"event": ["Began"], "id": "x"}',
-        b'{"event": "Began"}',
-        b'{"event": "Began", "id": 7}',
-        b'{"event": "Began", "id": "x", "more": 1}',
-        b'{"event": "Ended", "id": "x", "observation": "passed", "duration_s": "1", "detail": ""}',
+        encode(Finished(), 7, b"another key"),
+        encode(Finished(), 7, KEY).replace(b" 7 ", b" 8 "),
+        encode(Began("x"), 7, KEY).replace(b'"x"', b'"y"'),
+        b'7 {"says": "Finished"}',
+        b'{"says": "Finished"}',
+        b"\xff",
     ],
 )
-def test_whatever_is_not_an_event_is_none(line: bytes) -> None:
-    assert decode(line) is None
+def test_a_line_without_the_seal_is_none(forged: bytes) -> None:
+    assert read(Reader(KEY), forged) == [None]

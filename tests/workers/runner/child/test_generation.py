@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workers.runner.child.generation import Generation, Origin
+from workers.runner.child.generation import Generation, Origin, as_texts
 
 SOURCE = """
 class TestFoo:
@@ -32,10 +32,10 @@ def test_the_longest_source_name_is_the_base(tmp_path: Path) -> None:
     source.write_text(SOURCE)
     generation = Generation("spyre")
     assert generation.origin(generated("test_sum_all_n_1", {"n": 1}), "test_sum_all_n_1", source) == Origin(
-        "test_sum_all"
+        "test_sum_all", parameters=(("n", "1"),)
     )
     assert generation.origin(generated("test_other_n_1", {"n": 1}), "test_other_n_1", source) == Origin(
-        "test_other_n_1"
+        "test_other_n_1", parameters=(("n", "1"),)
     )
 
 
@@ -53,3 +53,13 @@ def test_operator_and_dtype_are_read_from_the_parameters(tmp_path: Path) -> None
 
 def test_a_class_the_framework_did_not_make_keeps_its_name() -> None:
     assert Generation("spyre").class_names(generated("test_x", {})) == ("TestFoo", "TestFoo")
+
+
+def test_parameters_are_texts_in_bounds_without_addresses() -> None:
+    class Silent:
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    texts = dict(as_texts({"n": 1, "function": as_texts, "silent": Silent(), "long": "x" * 999}))
+    assert texts == {"n": "1", "function": "as_texts", "silent": "<Silent>", "long": "x" * 200}
+    assert len(as_texts({str(number): number for number in range(100)})) == 20

@@ -1,0 +1,131 @@
+"""The warm parent: `python -P -B -u -m workers.runner.child.warm SOCKET FOLDER`. Imports torch once and forks a child
+for every order that comes over the socket, one at a time.
+
+It only imports: a process that ran a backward pass, or has a second thread, cannot be forked. It reads no test file but
+to see which modules to import, judges nothing, and lives as long as its socket. FOLDER is where children may write.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from workers.runner.child.confinement import die_with_parent, keep_orphans, reset_signals, threads_of_user
+from workers.runner.child.control import CONTROL, PACKET_CAP, Abort, Exited, Fork, Kill, Message, Ping, Pong, Ready
+from workers.runner.child.descendants import end_descendants
+from workers.runner.child.device import import_torch
+from workers.runner.child.order import Order
+from workers.runner.child.preload import preload
+from workers.runner.child.program import live
+
+#: How long the warm parent hunts for what a child left behind before it says that it cannot.
+_HUNT_S = 3.0
+
+
+def main() -> int:
+    die_with_parent()
+    keep_orphans()
+    reset_signals()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    folder = Path(sys.argv[2])
+    # Modules that read the command line while they are imported must not read this one.
+    sys.argv = ["pytest"]
+    threads_of_user()
+    parent = WarmParent(control, folder)
+    parent.say(Ready(import_torch()))
+    parent.serve()
+    return 0
+
+
+class WarmParent:
+    """One socket, at most one child."""
+
+    def __init__(self, control: socket.socket, folder: Path) -> None:
+        self._control, self._folder = control, folder
+        self._child: int | None = None
+        self._child_end = -1
+        self._child_folder: Path | None = None
+
+    def say(self, message: Message) -> None:
+        # Nobody is left to hear it: `serve` sees the end of the socket.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(CONTROL.encode(message))
+
+    def serve(self) -> None:
+        """Carry out what the worker says until it hangs up; then nothing of ours is left."""
+        while True:
+            waiting = [self._control.fileno()] + ([self._child_end] if self._child is not None else [])
+            ready, _, _ = select.select(waiting, [], [])
+            if self._child_end in ready:
+                self._bury()
+            elif not self._obey():
+                self._kill()
+                return
+
+    def _obey(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self._control, PACKET_CAP, 3)
+        match CONTROL.decode(data) if data else None:
+            case Fork():
+                self._fork(*descriptors)
+            case Abort():
+                # A stopped process has to go on to die.
+                self._signal(signal.SIGABRT)
+                self._signal(signal.SIGCONT)
+            case Kill():
+                self._kill()
+            case Ping():
+                self.say(Pong())
+            case _:
+                pass
+        return bool(data)
+
+    def _fork(self, order_file: int, events: int, output: int) -> None:
+        order = Order.load(order_file)
+        preload(Path(order.path))
+        self._child_folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folder))
+        gc.freeze()
+        parent = os.getpid()
+        child = os.fork()
+        if child == 0:
+            self._control.close()
+            live(order, events, output, self._child_folder, parent)
+        os.close(events)
+        os.close(output)
+        self._child, self._child_end = child, os.pidfd_open(child)
+
+    def _bury(self) -> None:
+        """The child has died: end its group, reap it, end the rest, tell."""
+        if self._child is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._child, signal.SIGKILL)
+        _, status = os.waitpid(self._child, 0)
+        os.close(self._child_end)
+        self._child, self._child_end = None, -1
+        clean = end_descendants(_HUNT_S)
+        self.say(Exited(os.waitstatus_to_exitcode(status), clean))
+        if self._child_folder is not None:
+            # A test may have left what cannot be removed; the folder goes whole with the worker's.
+            with suppress(RecursionError):
+                shutil.rmtree(self._child_folder, ignore_errors=True)
+
+    def _kill(self) -> None:
+        if self._child is not None:
+            self._signal(signal.SIGKILL)
+            self._bury()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._child is not None:
+            os.kill(self._child, number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
