@@ -50,7 +50,8 @@ REFUSED = (
 )
 #: `clone(2)`: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NAMESPACES = (0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000)
-_TIOCSTI = 0x5412
+#: Ways to type into the terminal the worker was started from: `ioctl_tty(2)`, TIOCSTI and TIOCLINUX.
+_TERMINAL = (0x5412, 0x541C)
 _UNKNOWN = -1
 
 
@@ -74,8 +75,8 @@ def filter_program() -> bytes:
     rules.add_rule(seccomp.ERRNO(errno.ENOSYS), _number(seccomp, "clone3"))
     for flag in _NAMESPACES:
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
-    # Putting characters into the terminal the worker was started from.
-    rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, _TIOCSTI))
+    for request in _TERMINAL:
+        rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, request))
     for name in ("socket", "socketpair"):
         rules.add_rule(seccomp.ERRNO(errno.EAFNOSUPPORT), name, seccomp.Arg(0, seccomp.NE, int(socket.AF_UNIX)))
     return _exported(rules)

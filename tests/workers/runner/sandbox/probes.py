@@ -138,6 +138,8 @@ class TestProbes(unittest.TestCase):
         assert self._call("process_vm_readv", os.getpid(), 0, 0, 0, 0, 0) == errno.EPERM
         for name in ("perf_event_open", "bpf", "keyctl", "io_uring_setup"):
             assert self._call("syscall", _number(name), 0, 0, 0, 0, 0) == errno.EPERM, name
+        for request in (0x5412, 0x541C):  # typing into the worker's terminal
+            assert self._call("ioctl", 0, request, b"x") == errno.EPERM, request
 
     def test_device(self) -> None:
         import torch
