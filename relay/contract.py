@@ -162,8 +162,27 @@ class TestOrder(Message):
     timeout_s: TimeoutSeconds | None = None
 
 
+class TestedOn(Message):
+    """The environment that answers for a run: its name, the torch and Python in it, the profile of the device, and how
+    test processes are confined (`bubblewrap`, or `none` with the reason)."""
+
+    __test__ = False
+    name: ShortText
+    torch_version: ShortText
+    torch_git_sha: ShortText = ""
+    python_version: ShortText = ""
+    device_profile: ShortText = ""
+    sandbox: ShortText = ""
+
+    @property
+    def unconfined(self) -> bool:
+        """Whether it is known that test processes were not confined as they should be."""
+        return bool(self.sandbox) and self.sandbox.split()[0].rstrip(":,;") != "bubblewrap"
+
+
 class Lease(Message):
-    """The right to work on one shard for `expires_in_s` seconds, renewed by heartbeats."""
+    """The right to work on one shard for `expires_in_s` seconds, renewed by heartbeats. `tested_on` is the environment
+    that the run was planned on, for the shards that run its tests."""
 
     lease_id: str
     shard_id: int
@@ -174,6 +193,7 @@ class Lease(Message):
     change: Change
     select: SelectOrder | None = None
     tests: tuple[TestOrder, ...] = ()
+    tested_on: TestedOn | None = None
 
 
 class LeaseRequest(Message):
@@ -269,24 +289,6 @@ class NotTested(Message):
 
     reason: NotTestedReason
     detail: str = Field(max_length=MESSAGE_CAP)
-
-
-class TestedOn(Message):
-    """The environment that answers for a run: its name, the torch and Python in it, the profile of the device, and how
-    test processes are confined (`bubblewrap`, or `none` with the reason)."""
-
-    __test__ = False
-    name: ShortText
-    torch_version: ShortText
-    torch_git_sha: ShortText = ""
-    python_version: ShortText = ""
-    device_profile: ShortText = ""
-    sandbox: ShortText = ""
-
-    @property
-    def unconfined(self) -> bool:
-        """Whether it is known that test processes were not confined as they should be."""
-        return bool(self.sandbox) and self.sandbox.split()[0].rstrip(":,;") != "bubblewrap"
 
 
 #: The `SelectionReport.state` that says: shown to affect no test. Every other state leaves tests to run, or should.

@@ -7,6 +7,7 @@ control, which would let anybody who reaches the broker command the worker.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,25 @@ from celery.signals import worker_shutting_down
 
 from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
 from selector.triage import LlmClient, OpenAiClient
-from workers.device_runner import runner_factory
+from workers.bench import Bench
+from workers.device_runner import device_installer, runner_factory
+from workers.environments import Environment, own_environment
+from workers.environments_register import Register
+from workers.native_build import NativeBuilds
+from workers.native_build_process import parsed_command
 from workers.relay_client import RelayClient
+from workers.runner.sandbox import SandboxLimits, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
 from workers.shutdown import ShutdownFlag
 from workers.workspace import Workspace
 
 log = structlog.get_logger(__name__)
+
+#: Compilers need more than tests do: of processes, of memory, and of room for what is made on the way.
+BUILD_LIMITS = SandboxLimits(
+    processes=4096, file_bytes=32 << 30, address_space_bytes=256 << 30, temporary_bytes=16 << 30
+)
 
 
 def create_celery(settings: WorkerSettings) -> Celery:
@@ -68,12 +80,41 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             client=client,
             workspace=Workspace(settings.work_dir, settings.git_timeout_s),
             identity=LeaseRequest(worker=settings.worker_name, device=settings.device),
-            make_runner=runner_factory(settings),
+            bench=bench_of(settings),
             make_llm=triage_client,
             shutting_down=shutdown.is_set,
             manifest_profile=settings.manifest_profile,
         )
         return session.run()
+
+
+def bench_of(settings: WorkerSettings) -> Bench:
+    """What shards are tested with. Raises `SandboxUnavailableError` when a sandbox is required and cannot be had."""
+    sandbox = choose_sandbox(settings.sandbox)
+    register = Register(settings.work_dir)
+
+    def environments() -> Sequence[Environment]:
+        return own_environment(settings.device_profile), *register.usable()
+
+    return Bench(
+        environments=environments,
+        install=device_installer(settings),
+        make_runner=runner_factory(settings, sandbox),
+        confinement=f"{sandbox.name}: {sandbox.problem}" if sandbox.problem else sandbox.name,
+        builds=_native_builds(settings),
+    )
+
+
+def _native_builds(settings: WorkerSettings) -> NativeBuilds | None:
+    if settings.build_command is None:
+        return None
+    return NativeBuilds(
+        folder=settings.work_dir / "builds",
+        command=parsed_command(settings.build_command),
+        sandbox=choose_sandbox(settings.sandbox, BUILD_LIMITS),
+        timeout_s=settings.build_timeout_s,
+        limit_bytes=settings.build_cache_bytes,
+    )
 
 
 def _shutdown_flag() -> ShutdownFlag:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -29,21 +28,6 @@ from workers.runner.sandbox import Sandbox
 #: Folders of the tree that no build of torch reads.
 _NOT_BUILT = frozenset({b"test", b"docs"})
 _WAIT_S = 0.2
-
-
-class BuildCommandError(Exception):
-    """The setting `RELAY_BUILD_COMMAND` cannot be used."""
-
-
-def parsed_command(text: str) -> tuple[str, ...]:
-    """The words of a build command, quoted as for a shell; no shell ever sees it. Raises `BuildCommandError`."""
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError as error:
-        raise BuildCommandError(f"RELAY_BUILD_COMMAND cannot be read: {error}. Quote it as for a shell.") from error
-    if not words:
-        raise BuildCommandError("RELAY_BUILD_COMMAND is empty. Unset it, or name the program that builds torch.")
-    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +109,10 @@ class ShardBuilds(AbstractContextManager["ShardBuilds"]):
     def __exit__(self, *_: object) -> None:
         self._held.close()
 
+    def digest(self, sha: str) -> str:
+        """What the build of a commit is called. Raises `GitError`."""
+        return self.builds.digest(self.mirror, self.environment, sha)
+
     def torch(self, sha: str) -> Path:
         """The folder that holds the `torch/` of a commit, built now when the cache has none.
 
@@ -134,7 +122,7 @@ class ShardBuilds(AbstractContextManager["ShardBuilds"]):
             GitError: when the commit cannot be checked out.
         """
         self.builds.folder.mkdir(parents=True, exist_ok=True)
-        digest = self.builds.digest(self.mirror, self.environment, sha)
+        digest = self.digest(sha)
         path = self.builds.folder / digest
         lock = self._held.enter_context(self.builds.lock_file(digest).open("a"))
         while True:

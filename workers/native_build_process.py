@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,21 @@ _POLL_S = 0.5
 _READ_BYTES = 1 << 16
 #: After the command has ended, what it left running may hold its output open for ever.
 _DRAIN_S = 2.0
+
+
+class BuildCommandError(ValueError):
+    """A text that is no command; the message is the end of a sentence about it."""
+
+
+def parsed_command(text: str) -> tuple[str, ...]:
+    """The words of a build command, quoted as for a shell; no shell ever sees it. Raises `BuildCommandError`."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise BuildCommandError(f"cannot be cut into words ({error}); quote it as for a shell") from error
+    if not words:
+        raise BuildCommandError("is empty; unset it, or name the program that builds torch")
+    return words
 
 
 class BuildFailedError(Exception):

@@ -46,17 +46,15 @@ def installed_wheel() -> Path:
 
 
 def needs_build(entries: Iterable[ChangedEntry], harmless: Collection[str]) -> str:
-    """Why these entries cannot be tested on an installed wheel; empty when they can. `harmless` are paths of which
-    stage 1 is certain that the change means nothing (comments only)."""
+    """Which of these entries cannot be tested on an installed wheel, as a clause; empty when all can. `harmless` are
+    paths of which stage 1 is certain that the change means nothing (comments only)."""
     sides = [side for entry in entries for side in (entry.base, entry.head)]
     files = list(dict.fromkeys(side.path for side in sides if side.path not in harmless and _is_built(side)))
     if not files:
         return ""
     named = ", ".join(files[:_NAMED])
     more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
-    return (
-        f"The change touches what is compiled or generated at build time ({named}{more}), and no build is configured."
-    )
+    return f"The change touches what is compiled or generated at build time ({named}{more})"
 
 
 def _is_built(side: Side) -> bool:

@@ -21,6 +21,7 @@ from relay.contract import (
     PlannedTestMessage,
     ReasonMessage,
     SelectionReport,
+    TestedOn,
 )
 from selector.change import ChangeSet, FileChange
 from selector.types import BaseTest, Candidate, CollectedTest, Mode, PlannedTest, Reason, Selection, Stage, StageCount
@@ -55,6 +56,7 @@ def selection_report(
     shard_size: int,
     base_sha: str,
     not_tested: NotTested | None = None,
+    tested_on: TestedOn | None = None,
 ) -> SelectionReport:
     """The message of a select shard."""
     to_run = [test for test in plan.planned if test.expectation.mode is not Mode.SKIP]
@@ -75,6 +77,7 @@ def selection_report(
         notes=tuple(notes[:_NOTES_SHOWN]),
         not_tested=not_tested,
         tested_base_sha=base_sha,
+        tested_on=tested_on,
     )
 
 

@@ -10,8 +10,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from relay.contract import NotTested, NotTestedReason, SelectionReport, SelectOrder
-from selector.change import ChangeSet
+from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
 from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
@@ -20,41 +19,52 @@ from selector.types import BaseTest, Candidate, Reason, Selection, SelectionStat
 from workers.checkout import Checkout
 from workers.collecting import Collected, Collector
 from workers.device_runner import DeviceRunner
-from workers.overlay import needs_build
-from workers.overlay_merge import SkewError
-from workers.report import Plan, not_tested, selection_report
+from workers.environments_choice import Choice
+from workers.native_build_process import BuildStoppedError
+from workers.refusals import Refusals
+from workers.report import Plan, selection_report
 from workers.tested_trees import TestedTrees
 
 
 @dataclass(frozen=True, slots=True)
 class SelectRun:
-    """The selecting of one change for one device."""
+    """The selecting of one change for one device. `choice` is the environment that `runner` and `trees` use, which the
+    record knows as `tested_on`."""
 
-    checkout: Checkout
+    trees: TestedTrees
     runner: DeviceRunner
+    choice: Choice
+    tested_on: TestedOn
     device: str
     llm: LlmClient | None
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
     profile: Profile = Profile.COMPAT
 
+    @property
+    def checkout(self) -> Checkout:
+        return self.trees.checkout
+
     def report(self, order: SelectOrder) -> SelectionReport | None:
         """The report; None when a stop was asked for before it was complete.
 
-        Raises `GitError`, `TreeError`, `ManifestError`.
+        Raises `GitError`, `TreeError`, `ManifestError`, and `EnvironmentProblemError` for a torch that cannot be
+        imported whatever the change.
         """
         self.say("selecting tests")
         manifests = load_manifests([ManifestDocument(text.name, text.text) for text in order.manifests])
         outcome = self._outcome(order, manifests)
-        trees = TestedTrees(self.checkout)
-        refusal = _refusal(outcome.change, trees)
+        wanted = bool(order.only or outcome.selection.kept)
+        try:
+            refusal = Refusals(self.trees, self.runner, self.choice.environment).find(import_too=wanted)
+        except BuildStoppedError:
+            return None
         if refusal is not None:
-            return self._message(outcome, Plan(), order, refusal)
-        collected = self._collect(outcome, order, trees)
+            return self._message(outcome, Plan(notes=self.choice.notes), order, refusal)
+        collected = self._collect(outcome, order) if wanted else Collected((), ())
         if collected.stopped:
             return None
-        made = self._plan(collected, manifests, order, trees.prepare().notes)
-        return self._message(outcome, made, order, None)
+        return self._message(outcome, self._plan(collected, manifests, order), order, None)
 
     def _outcome(self, order: SelectOrder, manifests: ManifestSet) -> Outcome:
         checkout, change = self.checkout, self.checkout.change
@@ -66,12 +76,9 @@ class SelectRun:
         ):
             return select(diff, base, head, title=change.title, body=change.body, llm=llm, manifests=manifests)
 
-    def _collect(self, outcome: Outcome, order: SelectOrder, trees: TestedTrees) -> Collected:
-        selection = outcome.selection
-        if not (order.only or selection.kept):
-            return Collected((), ())
-        collector = Collector(self.runner, trees.head(), trees.base, self.should_stop, self.say)
-        return collector.only(order.only) if order.only else collector.kept(selection.kept, _described(outcome))
+    def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:
+        collector = Collector(self.runner, self.trees.head(), self.trees.base, self.should_stop, self.say)
+        return collector.only(order.only) if order.only else collector.kept(outcome.selection.kept, _described(outcome))
 
     def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:
         selection = outcome.selection
@@ -86,33 +93,21 @@ class SelectRun:
             shard_size=order.shard_size,
             base_sha=self.checkout.base_sha,
             not_tested=refusal,
+            tested_on=self.tested_on,
         )
 
-    def _plan(self, collected: Collected, manifests: ManifestSet, order: SelectOrder, notes: tuple[str, ...]) -> Plan:
+    def _plan(self, collected: Collected, manifests: ManifestSet, order: SelectOrder) -> Plan:
         """The manifests judge all variants of a base test together; a rerun's choice of ids comes after that. What an
         entry says about platforms is held against this machine, which is of the kind that runs the tests."""
         machine = platform.machine()
         planned = plan(collected.tests, manifests, self.device, profile=self.profile, platform=machine)
         if order.only:
             planned = tuple(test for test in planned if test.test.id in set(order.only))
-        return Plan(planned, (*collected.notes, *notes))
+        return Plan(planned, (*self.choice.notes, *self.trees.overlay.notes, *collected.notes))
 
 
 def _described(outcome: Outcome) -> frozenset[BaseTest]:
     return frozenset(entry.test for entry in outcome.catalog) if outcome.catalog is not None else frozenset()
-
-
-def _refusal(change: ChangeSet, trees: TestedTrees) -> NotTested | None:
-    """Why the installed wheel cannot answer for the change. Asked even when nothing was selected: a change of native
-    code that no rule connects to a test is not thereby shown to be harmless."""
-    build = needs_build(trees.entries, {path for file in change.files if not file.matters for path in file.paths})
-    if build:
-        return not_tested(NotTestedReason.NEEDS_BUILD, build)
-    try:
-        trees.prepare()
-    except SkewError as skew:
-        return not_tested(NotTestedReason.SKEW, str(skew))
-    return None
 
 
 def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:

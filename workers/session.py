@@ -6,22 +6,26 @@ loop; a lost lease or a cancelled run ends the shard at the next test boundary a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import structlog
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
 from selector.manifests import Profile
 from selector.triage import LlmClient
+from workers.base_identity import base_identity, environment_digest
+from workers.base_results import BaseResults, CachedBase, ObservationStore
+from workers.bench import Bench
 from workers.checkout import Checkout, checked_out
 from workers.device_runner import DeviceRunner
+from workers.environments import Environment
 from workers.heartbeat import LeaseKeeper, StopReason
 from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.report import capped
 from workers.results import ResultPoster
+from workers.runner.types import Installation
 from workers.select_shard import SelectRun
 from workers.test_shard import ShardRun
 from workers.tested_trees import TestedTrees
@@ -36,13 +40,13 @@ class BrokenLeaseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One worker process awake. `make_runner` gets a scratch folder, `make_llm` the relay's triage settings;
+    """One worker process awake. `bench` is what it tests with, `make_llm` gets the relay's triage settings;
     `shutting_down` is asked between tests."""
 
     client: RelayClient
     workspace: Workspace
     identity: LeaseRequest
-    make_runner: Callable[[Path], AbstractContextManager[DeviceRunner]]
+    bench: Bench
     make_llm: Callable[[TriageSettings], LlmClient]
     shutting_down: Callable[[], bool]
     manifest_profile: Profile = Profile.COMPAT
@@ -100,40 +104,75 @@ class Session:
             self.workspace.shard_folder(lease.shard_id) as folder,
             checked_out(self.workspace.mirrors, lease.change, folder) as checkout,
         ):
-            scratch = folder / "scratch"
-            scratch.mkdir()
             do = self._select if lease.kind is ShardKind.SELECT else self._test
-            with self.make_runner(scratch) as runner:
-                complete = do(lease, checkout, runner, keeper)
+            complete = do(lease, checkout, keeper)
             # Said before the trees are removed, which takes seconds on a large tree.
             self._end(lease, keeper, complete=complete)
 
-    def _select(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> bool:
+    def _select(self, lease: Lease, checkout: Checkout, keeper: LeaseKeeper) -> bool:
         """Returns whether there is a report, which ends the shard by itself."""
         order = lease.select
         if order is None:
             raise BrokenLeaseError(
                 "The relay leased a select shard without its order; relay and worker differ in version."
             )
-        llm = self.make_llm(order.triage) if order.triage else None
-        device, profile = self.identity.device, self.manifest_profile
-        run = SelectRun(checkout, runner, device, llm, keeper.stop_requested, keeper.say, profile)
-        report = run.report(order)
+        choice = self.bench.choose(checkout)
+        with self._ready(checkout, choice.environment, keeper) as (trees, runner, _):
+            run = SelectRun(
+                trees=trees,
+                runner=runner,
+                choice=choice,
+                tested_on=self.bench.tested_on(choice.environment),
+                device=self.identity.device,
+                llm=self.make_llm(order.triage) if order.triage else None,
+                should_stop=keeper.stop_requested,
+                say=keeper.say,
+                profile=self.manifest_profile,
+            )
+            report = run.report(order)
         if report is None:
             return False
         self.client.post_selection(lease, report)
         return True
 
-    def _test(self, lease: Lease, checkout: Checkout, runner: DeviceRunner, keeper: LeaseKeeper) -> bool:
+    def _test(self, lease: Lease, checkout: Checkout, keeper: LeaseKeeper) -> bool:
         """Returns whether every test has its result."""
-        trees = TestedTrees(checkout)
-        with ResultPoster(self.client, lease) as poster:
+        told = lease.tested_on
+        environment = self.bench.planned(told) if told else self.bench.choose(checkout).environment
+        with (
+            self._ready(checkout, environment, keeper) as (trees, runner, installation),
+            ResultPoster(self.client, lease) as poster,
+        ):
 
             def should_stop() -> bool:
                 return poster.failed or keeper.stop_requested()
 
-            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say)
+            known = self._base_results(trees, environment, installation)
+            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say, known)
             return shard.run(lease.tests)
+
+    @contextmanager
+    def _ready(
+        self, checkout: Checkout, environment: Environment, keeper: LeaseKeeper
+    ) -> Iterator[tuple[TestedTrees, DeviceRunner, Installation]]:
+        """The trees of a change and a runner for them, in one environment."""
+        scratch = checkout.folder / "scratch"
+        scratch.mkdir()
+        installation = self.bench.install(environment)
+        builds = self.bench.builds
+        asked = builds.for_shard(checkout.mirror, environment, keeper.stop_requested, keeper.say) if builds else None
+        with (
+            TestedTrees(checkout, environment.wheel, asked) as trees,
+            self.bench.make_runner(scratch, installation) as runner,
+        ):
+            yield trees, runner, installation
+
+    def _base_results(self, trees: TestedTrees, environment: Environment, installation: Installation) -> BaseResults:
+        """What is known of this base here, with all that its results depend on."""
+        where = environment_digest(installation, environment.wheel, self.bench.confinement)
+        git, base_sha = trees.checkout.mirror.git, trees.checkout.base_sha
+        identity = base_identity(git, base_sha, trees.overlay.base, f"{where} {trees.base_build}")
+        return CachedBase(ObservationStore(self.workspace.folder / "base-results.sqlite"), identity)
 
 
 def _sentence(error: BaseException) -> str:

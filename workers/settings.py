@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from selector.manifests.profiles import Profile
+from workers.native_build_process import parsed_command
 from workers.runner.sandbox import SandboxMode
 from workers.spyre.cache import default_cache
 
@@ -48,6 +49,10 @@ class WorkerSettings(BaseSettings):
     manifest_profile: Profile = Profile.COMPAT
     work_dir: Path = Path(".relay/work")
     device_cache: Path | None = None
+    device_profile: str = Field(default="compat", min_length=1)
+    build_command: str | None = None
+    build_timeout_s: PositiveSeconds = 7200
+    build_cache_bytes: int = Field(default=20 << 30, ge=0)
     sandbox: SandboxMode = SandboxMode.AUTO
     log_level: str = "INFO"
     git_timeout_s: PositiveSeconds = 1800
@@ -66,6 +71,13 @@ class WorkerSettings(BaseSettings):
     @classmethod
     def _absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
+
+    @field_validator("build_command")
+    @classmethod
+    def _words(cls, command: str | None) -> str | None:
+        if command is not None:
+            parsed_command(command)
+        return command
 
     @field_validator("log_level")
     @classmethod

@@ -21,6 +21,7 @@ from relay.contract import (
     SelectOrder,
     ShardFinished,
     ShardKind,
+    TestedOn,
     TestOrder,
     TriageSettings,
 )
@@ -106,6 +107,7 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
         change=_change(run, context.settings.upstream_clone_url),
         select=_select_order(context, run, manifests) if shard.kind is ShardKind.SELECT else None,
         tests=tuple(_order(test) for test in leased.tests),
+        tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on and shard.kind is ShardKind.TEST else None,
     )
 
 

@@ -37,12 +37,15 @@ class ScriptedRunner:
     script: Mapping[tuple[str, str], Sequence[Observation]] = field(default_factory=dict)
     collections: Mapping[tuple[str, str], Collection] = field(default_factory=dict)
     before_test: Callable[[str, str], None] = lambda side, test: None
+    #: Why torch cannot be imported, by the name of its folder; `wheel` is the plain one.
     problems: Mapping[str, str] = field(default_factory=dict)
+    probed: list[str] = field(default_factory=list)
     runs: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     _left: dict[tuple[str, str], deque[Observation]] = field(default_factory=dict)
 
     def probe(self, tree: RunnerTree) -> str:
-        return self.problems.get(side(tree), "")
+        self.probed.append(tree.torch_path.name if tree.torch_path else "wheel")
+        return self.problems.get(self.probed[-1], "")
 
     def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection:
         return self.collections.get((side(tree), file), Collection((), f"{file} is not in the tree"))

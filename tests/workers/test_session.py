@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from relay.contract import Change, Expected, LeaseRequest, ShardKind, ShardOutcome, TestOrder, TriageSettings
 from selector.triage import LlmClient
+from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
 from tests.workers.scripted_runner import F, P, ScriptedRunner
@@ -48,7 +48,7 @@ def awake(relay: RelayDouble, tmp_path: Path) -> Iterator[Callable[..., Session]
                 client=client,
                 workspace=Workspace(tmp_path / "work"),
                 identity=LeaseRequest(worker="w1", device="spyre"),
-                make_runner=lambda scratch: nullcontext(runner),
+                bench=a_bench(runner),
                 make_llm=no_model,
                 shutting_down=shutting_down,
             )
