@@ -363,6 +363,28 @@ class ShardFinished(Message):
     error: str = Field(default="", max_length=MESSAGE_CAP)
 
 
+class OperatorsAsked(Message):
+    """Body of `POST /api/v1/worker/operators`: which tests were seen to use these operators on the device?"""
+
+    device: ShortText
+    operators: tuple[OperatorName, ...] = Field(max_length=OPERATORS_CAP)
+
+
+class OperatorUses(Message):
+    """An operator without overload (`aten::add`), and the base tests that used it. `tests` is empty where `total` is
+    too large to be told: what everything uses says nothing about a change."""
+
+    operator: OperatorName
+    tests: tuple[str, ...]
+    total: int = Field(ge=0)
+
+
+class ObservedOperators(Message):
+    """The answer: the operators asked for that were seen at all, rarest first."""
+
+    operators: tuple[OperatorUses, ...]
+
+
 class Accepted(Message):
     """The worker API's plain yes."""
 

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from relay.contract import NOTHING_AFFECTED, NotTested, ShardKind
+from relay.runs.operators import forget_old_uses
 from relay.runs.states import FINAL_SHARD_STATES, transition
 from relay.runs.verdicts import JudgedTest, conclude
 from relay.store.models import PlannedTest, Run, Shard, ShardState
@@ -62,7 +63,8 @@ def call_off(session: Session, run: Run, to: RunState, now: datetime, reason: st
 
 
 def finish(session: Session, run: Run, now: datetime) -> None:
-    """Conclude a run all of whose tests have a verdict."""
+    """Conclude a run all of whose tests have a verdict, and keep what it has shown within bounds."""
+    forget_old_uses(session, run.device)
     rows = session.execute(select(PlannedTest.expected, PlannedTest.verdict).where(PlannedTest.run_id == run.id))
     tests = [JudgedTest(expected, verdict) for expected, verdict in rows if verdict is not None]
     not_tested = NotTested.model_validate(run.not_tested) if run.not_tested else None

@@ -16,6 +16,8 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    ObservedOperators,
+    OperatorsAsked,
     ResultsPosted,
     SelectionPosted,
     SelectOrder,
@@ -27,6 +29,7 @@ from relay.contract import (
 )
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
+from relay.runs.operators import observed_uses
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.sweeper import MOST_WAKES
 from relay.store.models import PlannedTest, Run
@@ -80,6 +83,13 @@ def finish(context: Context, shard_id: int, posted: ShardFinished) -> Accepted:
         finish_shard(session, shard_id, posted, context.now(), _terms(context))
     _wake(context)
     return Accepted()
+
+
+@router.post("/operators")
+def operators(context: Context, asked: OperatorsAsked) -> ObservedOperators:
+    """Tells a selection which base tests were seen to use some operators on the device."""
+    with context.store.reading() as session:
+        return observed_uses(session, asked.device, asked.operators)
 
 
 def _terms(context: RelayContext) -> LeaseTerms:

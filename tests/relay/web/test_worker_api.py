@@ -17,6 +17,9 @@ from relay.contract import (
     LeaseRequest,
     Message,
     Observation,
+    ObservedOperators,
+    OperatorsAsked,
+    OperatorUses,
     ResultsPosted,
     SelectionPosted,
     ShardFinished,
@@ -108,6 +111,22 @@ def test_a_manifests_wishes_about_the_process_reach_the_worker(context: RelayCon
     with context.store.reading() as session:
         views = list_tests(session, run_id, limit=2).tests
     assert {view.id: (view.isolate, view.timeout_s) for view in views} == told
+
+
+def test_a_worker_asks_who_used_an_operator(context: RelayContext, worker: Worker) -> None:
+    """What results told comes back, by base test; nothing is known of operators nobody used."""
+    arrive(context.store)
+    selecting = worker.lease()
+    found = report([names(1)])
+    worker.post(f"/shards/{selecting.shard_id}/selection", SelectionPosted(lease_id=selecting.lease_id, report=found))
+    testing = worker.lease()
+    done = result(names(1)[0], Observation.PASSED).model_copy(update={"operators": ("aten::add.Tensor",)})
+    worker.post(
+        f"/shards/{testing.shard_id}/results", ResultsPosted(lease_id=testing.lease_id, sequence=1, results=(done,))
+    )
+    asked = OperatorsAsked(device="spyre", operators=("aten::add.out", "aten::mul"))
+    told = ObservedOperators.model_validate_json(worker.post("/operators", asked)).operators
+    assert told == (OperatorUses(operator="aten::add", tests=(found.planned[0].base,), total=1),)
 
 
 def test_nothing_due_is_204(worker: Worker) -> None:
