@@ -1,10 +1,10 @@
 """What `upstream` measured, beside manifests: rows to generate them from, and what holds of what they say.
 
 `python -m tests.benchmarks.manifest_evidence rows OUT.json... > rows.json` writes what `relay manifest generate --from`
-reads. A test that does not pass on the CPU is skipped there: its failure is version skew, and says nothing about the
-device. `python -m tests.benchmarks.manifest_evidence check FOLDER OUT.json...` resolves the manifests for every test
-that was measured and says where they and the measurement differ; exit code 1 when something required fails on the
-device alone, or an entry for failures fits tests none of which failed.
+reads. A failure that the CPU has as well is version skew, says nothing about the device, and is a skip there.
+`python -m tests.benchmarks.manifest_evidence check FOLDER OUT.json...` resolves the manifests for every test that was
+measured and says where they and the measurement differ; exit code 1 when something required fails on the device
+alone, or an entry for failures fits tests none of which failed.
 """
 
 from __future__ import annotations
@@ -18,26 +18,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from relay.contract import Observation
 from selector.manifests import ManifestDocument, Profile, load_manifests, resolve
 from selector.manifests.decision import NOT_IN_MANIFESTS
 from selector.manifests.resolution import Resolution
 from selector.types import CollectedTest, Mode
-from tests.benchmarks.device_pairs import Standing
 
 DEVICE = "spyre"
 _SHOWN = 60
-_WORKS = frozenset({Standing.PASSED, Standing.CPU_ONLY, Standing.SKIPPED})
-_FAILS = frozenset({Standing.FAILED, Standing.UNSUPPORTED})
+_WORKS = frozenset({Observation.PASSED, Observation.SKIPPED})
 _EXCUSES = frozenset({Mode.XFAIL, Mode.XFAIL_STRICT})
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One test that was collected on the device, how it stands, and what was seen of it there."""
+    """One test that was collected on the device, and what was seen of it there. `speaks` is False for a test that was
+    not run, and for a failure that the CPU has as well."""
 
     test: CollectedTest
-    standing: Standing
+    speaks: bool
     seen: Mapping[str, Any]
+
+    @property
+    def fails(self) -> bool:
+        """Whether the device has a failure of its own here."""
+        return self.speaks and self.seen["observation"] not in _WORKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +55,14 @@ class Verdict:
     @property
     def word(self) -> str:
         """What comes of both, in a word for counting."""
-        works = "works" if self.measured.standing in _WORKS else "says nothing"
+        works = "works" if self.measured.speaks else "says nothing"
         mode = "not listed" if self.said.rule == NOT_IN_MANIFESTS else self.said.mode
-        return f"{mode}: {'fails' if self.measured.standing in _FAILS else works}"
+        return f"{mode}: {'fails' if self.measured.fails else works}"
 
     @property
     def is_wrong(self) -> bool:
         """Required, and fails on the device alone."""
-        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.standing in _FAILS
+        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.fails
 
 
 def main() -> int:
@@ -78,7 +83,12 @@ def read(documents: Iterable[Mapping[str, Any]]) -> Iterator[Measured]:
             for found in file["tests"]:
                 if found[DEVICE] is not None:
                     twin = told[found["cpu"]["id"]] if found["cpu"] else {}
-                    yield Measured(_test(found, twin), Standing(found["standing"]), found[DEVICE])
+                    yield Measured(_test(found, twin), _speaks(found), found[DEVICE])
+
+
+def _speaks(found: Mapping[str, Any]) -> bool:
+    here, there = found[DEVICE]["observation"], found["cpu"] and found["cpu"]["observation"]
+    return here is not None and (here in _WORKS or there is None or there in _WORKS)
 
 
 def _test(found: Mapping[str, Any], twin: Mapping[str, Any]) -> CollectedTest:
@@ -92,13 +102,12 @@ def _test(found: Mapping[str, Any], twin: Mapping[str, Any]) -> CollectedTest:
 
 def row(one: Measured) -> dict[str, object]:
     """As the service lists a test, with what was seen on the device where that says something about it."""
-    speaks = one.standing in _WORKS | _FAILS
     return {
         "id": one.test.id,
         "base": str(one.test.base_test),
-        "observation": one.seen["observation"] if speaks else "skipped",
+        "observation": one.seen["observation"] if one.speaks else "skipped",
         "duration_s": one.seen["seconds"],
-        "detail": one.seen["detail"] if speaks else "",
+        "detail": one.seen["detail"] if one.speaks else "",
     }
 
 
@@ -113,7 +122,7 @@ def idle(found: Sequence[Verdict]) -> list[tuple[str, str]]:
     failing: Counter[tuple[str, str]] = Counter()
     for one in found:
         if one.said.mode in _EXCUSES and one.said.rule == "listed":
-            failing[one.said.provenance, str(one.measured.test.base_test)] += one.measured.standing in _FAILS
+            failing[one.said.provenance, str(one.measured.test.base_test)] += one.measured.fails
     return sorted(place for place, count in failing.items() if not count)
 
 

@@ -11,29 +11,28 @@ from selector.manifests import ManifestDocument
 from selector.manifests.authoring.generation import generate
 from selector.manifests.authoring.result_files import read_results
 from selector.manifests.authoring.results import Naming, no_source_names
-from tests.benchmarks.device_pairs import Standing
 from tests.benchmarks.manifest_evidence import idle, read, row, verdicts
 
 FILE = "test/test_sample.py"
 REFUSAL = "NotImplementedError: spyre: unsupported: sparse-layout: no sparse tensors"
 
 
-def found(base: str, standing: Standing, observation: str, detail: str = "") -> dict[str, Any]:
-    """A test of an upstream document."""
+def found(base: str, cpu: str, observation: str, detail: str = "") -> dict[str, Any]:
+    """A test of an upstream document: what was seen on the CPU, and on the device."""
     seen = {"observation": observation, "seconds": 0.5, "detail": detail}
     return {
         "base": f"{FILE}::TestFoo::{base}",
-        "standing": standing,
-        "cpu": {"id": f"{FILE}::TestFooCPU::{base}_cpu_float32"},
+        "cpu": {"id": f"{FILE}::TestFooCPU::{base}_cpu_float32", "observation": cpu},
         "spyre": {"id": f"{FILE}::TestFooSPYRE::{base}_spyre_float32", **seen},
     }
 
 
 TESTS = [
-    found("test_good", Standing.PASSED, "passed"),
-    found("test_sparse", Standing.UNSUPPORTED, "failed", REFUSAL),
-    found("test_wrong", Standing.FAILED, "failed", "AssertionError: no"),
-    found("test_skewed", Standing.NOT_PASSED_ON_CPU, "failed", "ImportError: no such name"),
+    found("test_good", "passed", "passed"),
+    found("test_sparse", "passed", "failed", REFUSAL),
+    found("test_wrong", "passed", "failed", "AssertionError: no"),
+    found("test_elsewhere", "skipped", "failed", "AssertionError: no CUDA"),
+    found("test_skewed", "failed", "failed", "ImportError: no such name"),
 ]
 COLLECTED = [{"id": test["cpu"]["id"], "op": "add", "dtype": "float32", "parameters": []} for test in TESTS]
 DOCUMENT = {"files": [{"file": FILE, "tests": TESTS, "collected_on_cpu": COLLECTED}]}
@@ -64,13 +63,14 @@ def test_a_manifest_generated_from_the_rows_leaves_version_skew_out() -> None:
     made = generate(read_results("rows.json", rows, Naming("spyre", no_source_names)), device="spyre")
     assert "TestFoo::test_sparse" in made.text
     assert "TestFoo::test_wrong" in made.text
+    assert "TestFoo::test_elsewhere" in made.text
     assert "test_skewed" not in made.text
     assert "test_good" not in made.text
 
 
 def test_a_required_test_that_fails_on_the_device_alone_is_wrong() -> None:
     judged = verdicts(list(read([DOCUMENT])), [manifest("test_sparse")])
-    assert [one.measured.test.base for one in judged if one.is_wrong] == ["test_wrong"]
+    assert [one.measured.test.base for one in judged if one.is_wrong] == ["test_wrong", "test_elsewhere"]
 
 
 def test_an_entry_is_idle_when_no_variant_fails() -> None:
