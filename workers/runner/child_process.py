@@ -25,7 +25,7 @@ _DRAIN_CAP = 4 << 20
 _LAST_WORDS_S = 3.0
 _POLL_S = 0.1
 #: A warm parent kills a child at once, and hunts for what it left a few seconds.
-_ANSWER_S = 10.0
+_ANSWER_S = 5.0
 
 
 class Child:

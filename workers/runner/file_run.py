@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from relay.contract import Observation
 from workers.runner.child.events import mark
@@ -28,7 +28,7 @@ class FileRun:
     wanted: Mapping[str, WantedTest]
     ledger: Ledger
     should_stop: Callable[[], bool]
-    _vanished: bool = False
+    _suspects: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Everything, or what there is time for before a stop."""
@@ -86,11 +86,12 @@ class FileRun:
                 pass  # stopped, or out of time with something to show for it: the next child takes the rest
 
     def _vanish(self, detail: str) -> None:
-        """A warm parent may have died of what an earlier file left in it, so a file without any progress is given a
-        second one."""
-        if self._vanished or self.ledger.running is not None or self.ledger.progressed:
+        """The running test need not be the one that ended the warm parent, whose children outlive it for a moment. It
+        gets another try, and is blamed when it is the running one again."""
+        suspect = self.ledger.running or ""
+        if suspect in self._suspects:
             self._blame(Observation.CRASHED, detail)
-        self._vanished = True
+        self._suspects.add(suspect)
 
     def _blame(self, observation: Observation, detail: str) -> None:
         """Blame the running test. Between tests nobody is to blame, unless there is no progress to be had."""

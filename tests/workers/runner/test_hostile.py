@@ -11,6 +11,7 @@ import pytest
 
 from relay.contract import MESSAGE_CAP, Observation
 from tests.workers.runner.bench import Bench, alive, wait_until
+from workers.runner.types import WantedTest
 
 PASSED, FAILED, CRASHED = Observation.PASSED, Observation.FAILED, Observation.CRASHED
 
@@ -81,6 +82,82 @@ def test_an_endless_loop_in_c_ends_with_a_stack_and_the_rest_runs(bench: Bench) 
     assert "ended after 4 s" in outcomes["test_loop"].detail
     assert "in test_loop" in outcomes["test_loop"].detail
     assert outcomes["test_loop"].duration_s >= 4
+
+
+def test_what_takes_all_memory_or_all_processes_hurts_nobody_else(bench: Bench) -> None:
+    bench.write("""
+        import mmap, os, time, unittest
+
+        class Sample(unittest.TestCase):
+            def test_memory(self):
+                with self.assertRaises(OSError):
+                    mmap.mmap(-1, 32 << 30)
+                bytearray(32 << 30)
+            def test_fork_bomb(self):
+                for _ in range(600):
+                    try:
+                        if os.fork() == 0:
+                            time.sleep(3600)
+                            os._exit(0)
+                    except OSError:
+                        break
+            def test_abort(self): os.abort()
+            def test_after(self): self.fail("after all")
+    """)
+    outcomes = bench.run("test_memory", "test_fork_bomb", "test_abort", "test_after")
+    assert [outcome.observation for outcome in outcomes.values()] == [FAILED, PASSED, CRASHED, FAILED]
+    assert outcomes["test_memory"].detail.startswith("MemoryError")
+    assert "SIGABRT" in outcomes["test_abort"].detail
+
+
+def test_a_stopped_process_and_left_threads_end_in_time(bench: Bench) -> None:
+    bench.limits = replace(bench.limits, test_timeout_s=2)
+    bench.write("""
+        import os, signal, threading, time, unittest
+
+        class Sample(unittest.TestCase):
+            def test_threads(self):
+                for _ in range(10):
+                    threading.Thread(target=time.sleep, args=(3600,)).start()
+            def test_stop(self): os.kill(os.getpid(), signal.SIGSTOP)
+            def test_after(self): pass
+    """)
+    outcomes = bench.run("test_threads", "test_stop", "test_after")
+    assert [outcome.observation for outcome in outcomes.values()] == [PASSED, Observation.TIMED_OUT, PASSED]
+    assert "in test_stop" in outcomes["test_stop"].detail, "a stopped process must go on to show its stack"
+
+
+def test_one_file_of_ten_that_cannot_be_imported_costs_no_other(bench: Bench) -> None:
+    files = [f"test/test_{number}.py" for number in range(10)]
+    for file in files:
+        bench.write("class TestSample:\n    def test_one(self): pass", file)
+    bench.write("import no_such_module", files[4])
+    bench.write("", files[7])
+    for file in files:
+        wanted = [WantedTest(f"{file}::TestSample::test_one")]
+        bench.runner.run(bench.tree, file, wanted, bench.outcomes.append, lambda: False)
+    seen = {outcome.id.split("::")[0]: outcome for outcome in bench.outcomes}
+    assert [file for file in files if seen[file].observation is not PASSED] == [files[4], files[7]]
+    assert seen[files[4]].observation is seen[files[7]].observation is Observation.MISSING
+    assert "no_such_module" in seen[files[4]].detail
+    empty = bench.collect(files[7])
+    assert (empty.tests, empty.error) == ((), "")
+
+
+def test_ids_of_any_text_and_length_come_back_as_they_were_collected(bench: Bench) -> None:
+    bench.write(r"""
+        import pytest
+
+        NAMES = ["\N{SNOWMAN} a b", "x" * 400, "a::b", "tab\tand\nline", "{'json': \"quote\"}", "\udc80"]
+
+        @pytest.mark.parametrize("name", range(len(NAMES)), ids=NAMES)
+        def test_named(name): assert name != 1
+    """)
+    tests = bench.collect().tests
+    assert len(tests) == 6
+    outcomes = bench.run_wanted(*(WantedTest(test.id) for test in tests))
+    assert {outcome.id for outcome in bench.outcomes} == {test.id for test in tests}
+    assert sorted(outcome.observation for outcome in outcomes.values()) == [FAILED] + [PASSED] * 5
 
 
 def test_a_daemon_that_leaves_the_session_delays_nothing_and_does_not_survive(bench: Bench) -> None:

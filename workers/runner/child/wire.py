@@ -1,7 +1,7 @@
 """How values travel between the two sides: one JSON object each, read with suspicion.
 
 Whoever reads must expect garbage and lies, because untrusted test code runs beside every writer. `decode` answers None
-to everything that is not one of the language's values in the right shape; whether a value makes sense, the reader knows.
+to everything that is not one of the language's values in the right shape; whether it makes sense, the reader knows.
 """
 
 from __future__ import annotations
