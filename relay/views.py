@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from relay.contract import (
     Attempt,
@@ -154,6 +154,24 @@ class TestPage(View):
     __test__ = False
     tests: tuple[TestView, ...]
     total: int
+
+
+class FlakeRate(View):
+    """`GET /api/v1/flakes`: what is on record of one test on one device. `disagreements` of `commits` (a commit in one
+    environment counts once) saw the test both fine and not; the rate is their share, 0 to 1."""
+
+    test: str
+    device: str
+    runs: int
+    attempts: int
+    commits: int
+    disagreements: int
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's documented use; mypy knows no decorated properties
+    @property
+    def rate(self) -> float | None:
+        """None when the test was never seen."""
+        return round(self.disagreements / self.commits, 4) if self.commits else None
 
 
 class DecisionPage(View):

@@ -14,9 +14,10 @@ from sqlalchemy import text
 
 from relay.context import Context
 from relay.runs.case_listing import finished_run, planned_by_file
+from relay.runs.flakes import flake_rate
 from relay.runs.listings import list_tests, load_considered
 from relay.runs.queries import list_runs, run_detail
-from relay.views import DecisionPage, Health, RunDetail, RunPage, RunState, TestPage, Verdict
+from relay.views import DecisionPage, FlakeRate, Health, RunDetail, RunPage, RunState, TestPage, Verdict
 from relay.web.junit import junit_report
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
@@ -89,6 +90,20 @@ def junit(context: Context, run_id: RunId) -> StreamingResponse:
         "X-Content-Type-Options": "nosniff",
     }
     return StreamingResponse(report, media_type="application/xml", headers=headers)
+
+
+@router.get("/flakes")
+def flakes(
+    context: Context,
+    test: Annotated[str, Query(min_length=1, max_length=1_000, description="The whole id of a collected test")],
+    device: Annotated[str, Query(max_length=100, description="The service's own device if left out")] = "",
+    runs: Annotated[int, Query(ge=1, le=1_000, description="How many of the newest runs to look at")] = 100,
+) -> FlakeRate:
+    """How often attempts at a test disagreed on one commit."""
+    with context.store.reading() as session:
+        # PostgreSQL refuses to compare a text with NUL, and no id on record has one.
+        known = test.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return flake_rate(session, known, device or context.settings.device, runs=runs)
 
 
 @router.get("/runs/{run_id}/decisions")
