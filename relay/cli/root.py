@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relay import __version__
-from relay.cli import about, device, doctor, manifests, run, select, service, text
+from relay.cli import about, device, doctor, environments, manifests, run, select, service, text
 from relay.cli.demo import demo
 from relay.cli.exits import MEANINGS
 
@@ -27,8 +27,8 @@ def build() -> typer.Typer:
     app.command("up")(service.up)
     app.command("serve")(service.serve)
     app.command("worker")(service.worker)
-    groups = {"run": run.app, "manifest": manifests.app, "device": device.app, "token": about.token_app}
-    for name, group in groups.items():
+    groups = {"run": run.app, "manifest": manifests.app, "device": device.app, "env": environments.app}
+    for name, group in (groups | {"token": about.token_app}).items():
         group.rich_markup_mode = app.rich_markup_mode
         app.add_typer(group, name=name)
     app.command("select")(select.select)
