@@ -6,16 +6,26 @@ tests that base has are planned all the same, to be seen missing. Never silently
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from relay.contract import can_be_recorded
 from selector.types import BaseTest, Candidate, CollectedTest
 from workers.device_runner import DeviceRunner
+from workers.overlay import PACKAGES
 from workers.report import capped
 from workers.runner.types import RunnerTree
 
 _ERROR_CAP = 600
+_NAME_CAP = 200
+
+# How Python says that a name of the packages a wheel ships is not there.
+_SHIPPED = rf"(?:{'|'.join(PACKAGES)})\b[\w.]*"
+_LACKING = re.compile(
+    rf"cannot import name '(\w+)' from '{_SHIPPED}'|No module named '({_SHIPPED})'"
+    rf"|module '{_SHIPPED}' has no attribute '(\w+)'"
+)
 _NAMED = 5
 
 
@@ -106,13 +116,25 @@ class Collector:
                 f"are planned and will be missing. {why}"
             )
             return on_base.tests
-        self._notes.append(f"{file} can be collected neither with the change nor on base; none of its tests run. {why}")
+        self._notes.append(f"{_on_neither_side(file, on_base.error)} {why}")
         return ()
 
     def _note_without_tests(self, tests: Iterable[BaseTest]) -> None:
         names = sorted(str(test) for test in tests)
         if names:
             self._notes.append(f"{len(names)} kept base tests generate no test on this device: {_named(names)}.")
+
+
+def _on_neither_side(file: str, error: str) -> str:
+    """Why none of a file's tests run, by base's error: what base lacks as well is not the change's doing."""
+    lacking = _LACKING.search(error)
+    if lacking is None:
+        return f"{file} can be collected neither with the change nor on base; none of its tests run."
+    name = capped(next(filter(None, lacking.groups())), _NAME_CAP)
+    return (
+        f"{file} does not fit the installed torch (skew): it asks for {name}, which is not there, with the change and "
+        "on base alike; none of its tests run."
+    )
 
 
 def _named(names: list[str]) -> str:

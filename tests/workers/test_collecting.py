@@ -55,6 +55,29 @@ def test_a_file_broken_on_both_sides_is_a_note() -> None:
     assert "ImportError: torchvision" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ("ImportError: cannot import name 'newer' from 'torch.testing._internal.common_utils' (/x.py)", "newer"),
+        ("ModuleNotFoundError: No module named 'torch.nn.newer'", "torch.nn.newer"),
+        ("AttributeError: module 'torch' has no attribute 'float4'", "float4"),
+        ("ModuleNotFoundError: No module named 'torchgen.newer'", "torchgen.newer"),
+    ],
+)
+def test_a_name_that_torch_lacks_on_both_sides_is_said_to_be_skew(error: str, name: str) -> None:
+    broken = Collection((), f"Traceback ...\n{error}")
+    found = collector({("head", FILE): broken, ("base", FILE): broken}).kept(kept("test_x"), DESCRIBED)
+    assert found.notes[0].startswith(f"{FILE} does not fit the installed torch (skew): it asks for {name}, which")
+    assert error in found.notes[0]
+
+
+@pytest.mark.parametrize("error", ["No module named 'torchvision'", "cannot import name 'x' from 'scipy'", "x" * 5000])
+def test_what_others_lack_is_not_skew(error: str) -> None:
+    broken = Collection((), error)
+    found = collector({("head", FILE): broken, ("base", FILE): broken}).kept(kept("test_x"), DESCRIBED)
+    assert "skew" not in found.notes[0]
+
+
 def test_a_file_collected_in_part_is_run_in_part_and_said() -> None:
     found = collector({("head", FILE): Collection(X, "one class did not import")}).kept(kept("test_x"), DESCRIBED)
     assert found.tests == X
