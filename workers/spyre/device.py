@@ -10,10 +10,19 @@ from typing import Any
 
 import torch
 
+from workers.spyre import host_work as _host_work
+from workers.spyre import layout, observed
+
 DeviceLike = Any  # int, str, torch.device or None, as everywhere in torch
 
 Stream = torch.Stream
 Event = torch.Event
+
+# What only this device has, see the modules.
+host_work = _host_work.host_work
+device_layout = layout.device_layout
+take_operators = observed.take_operators
+take_kernels = observed.take_kernels
 
 
 # --- devices -------------------------------------------------------------------------------------------------------
@@ -176,12 +185,3 @@ def get_amp_supported_dtype() -> list[Any]:
 def is_bf16_supported() -> bool:
     """True: every CPU kernel for bfloat16 serves the device."""
     return True
-
-
-# --- what ran ------------------------------------------------------------------------------------------------------
-
-
-def take_operators() -> list[str]:
-    """Operators that the device ran since the last call, such as `aten::add.Tensor`, in the order of first use."""
-    names: list[str] = torch.ops.spyre.take_operators()
-    return names

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from workers.spyre.cache import TORCH_SERIES, CacheError, candidates, default_cache, is_supported, library_for
+from workers.spyre.profile import PROFILE_VARIABLE, Profile, ProfileError, load_profile
 from workers.spyre.seal import SealError, read_seal
 from workers.spyre.settling import settle_at_exit
 
@@ -82,6 +83,7 @@ def load_device(library: Path) -> None:
     import torch  # noqa: PLC0415 - the package must be importable without torch
 
     require_device_count(os.environ.get(COUNT_VARIABLE, "1"))
+    profile = chosen_profile()
     require_built_for(library, str(torch.__version__))
     taken_by = torch._C._get_privateuse1_backend_name()
     if taken_by != _UNNAMED:
@@ -95,7 +97,21 @@ def load_device(library: Path) -> None:
 
     torch._register_device_module(DEVICE_NAME, device)
     torch.utils.generate_methods_for_privateuse1_backend()
+    from workers.spyre.host_work import use_profile  # noqa: PLC0415 - imports torch
+
+    try:
+        use_profile(profile)
+    except ValueError as error:  # torch's registries are changed by now, but no operator has run
+        raise DeviceLoadError(f"{PROFILE_VARIABLE} cannot be used: {error}") from error
     settle_at_exit()
+
+
+def chosen_profile() -> Profile:
+    """Return the profile that `SPYRE_PROFILE` names (default `compat`). Raises `DeviceLoadError`."""
+    try:
+        return load_profile(os.environ.get(PROFILE_VARIABLE, ""))
+    except ProfileError as error:
+        raise DeviceLoadError(str(error)) from error
 
 
 def require_built_for(library: Path, torch_version: str) -> None:

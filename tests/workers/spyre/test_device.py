@@ -5,50 +5,28 @@ Each shows up here as a test of its own, found by reading the files, since impor
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.workers.spyre.device_process import Run
+from tests.workers.spyre.device_process import Run, claims, run_checks
 
 CHECKS = Path(__file__).parent / "checks"
-
-
-def _claims() -> list[str]:
-    return [
-        f"{file.stem}::{node.name}"
-        for file in sorted(CHECKS.glob("*_checks.py"))
-        for node in ast.parse(file.read_text()).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    ]
-
-
-def _run_checks(run_python: Run, report: Path, device_library: Path, devices: int) -> dict[str, str]:
-    """Run all checks; the answer is one text per function, empty when all its cases passed."""
-    done = run_python(
-        *("-m", "pytest", str(CHECKS), "--noconftest", "-p", "no:cacheprovider", "-q"),
-        *("-o", "python_files=*_checks.py", f"--junitxml={report}"),
-        SPYRE_LIBRARY=str(device_library),
-        SPYRE_DEVICE_COUNT=str(devices),
-    )
-    assert report.exists(), done.stdout + done.stderr
-    outcomes: dict[str, str] = {}
-    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - our own pytest wrote it
-        file, (name, _, _) = case.get("classname", "").rpartition(".")[2], case.get("name", "").partition("[")
-        problems = "".join(f"{case.get('name')}: {found.get('message')}\n{found.text}\n" for found in case)
-        outcomes[f"{file}::{name}"] = outcomes.get(f"{file}::{name}", "") + problems
-    return outcomes
 
 
 @pytest.fixture(scope="module")
 def outcomes(run_python: Run, device_library: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the checks say with two emulated devices."""
-    return _run_checks(run_python, tmp_path_factory.mktemp("checks") / "report.xml", device_library, devices=2)
+    return run_checks(
+        run_python,
+        CHECKS,
+        tmp_path_factory.mktemp("checks") / "report.xml",
+        SPYRE_LIBRARY=str(device_library),
+        SPYRE_DEVICE_COUNT="2",
+    )
 
 
-@pytest.mark.parametrize("claim", _claims())
+@pytest.mark.parametrize("claim", claims(CHECKS))
 def test_the_device_keeps_its_claim(claim: str, outcomes: dict[str, str]) -> None:
     """The check of this name ran and passed."""
     assert outcomes.get(claim, "did not run") == ""

@@ -4,6 +4,8 @@
 // device and the current stream belong to a thread, as on every real accelerator.
 #pragma once
 
+#include "profile.h"
+
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
 #include <c10/util/Exception.h>
@@ -45,11 +47,6 @@ inline c10::DeviceIndex resolve(c10::DeviceIndex index) {
 
 inline c10::Device device_at(c10::DeviceIndex index) {
   return {kDeviceType, resolve(index)};
-}
-
-// A refusal by a named rule. The prefix is a contract: a runner tells "the device does not do this" from a failure by it.
-[[noreturn]] inline void refuse(const char* rule, const std::string& reason) {
-  C10_THROW_ERROR(NotImplementedError, c10::str("spyre: unsupported: ", rule, ": ", reason));
 }
 
 } // namespace spyre

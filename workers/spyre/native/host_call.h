@@ -9,8 +9,9 @@
 // before the kernel runs.
 #pragma once
 
+#include "formats.h"
 #include "memory.h"
-#include "operators.h"
+#include "policy.h"
 #include "random.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -111,6 +112,24 @@ class HostCall {
 
   // --- on the way out ------------------------------------------------------------------------------------------------
 
+  // What the kernel's arguments take up on the device.
+  FootprintOfCall footprint() const {
+    FootprintOfCall sum;
+    for (const auto& known : tensors_) {
+      sum.add(known.ours);
+    }
+    return sum;
+  }
+
+  // Brings what the kernel wrote to the device's formats.
+  void store_written() const {
+    for (const auto& known : tensors_) {
+      if (known.written) {
+        store_in_format(known.host);
+      }
+    }
+  }
+
   // A kernel may have resized or re-pointed what it wrote to.
   void write_back() {
     for (size_t i = 0; i < storages_.size(); ++i) {
@@ -133,6 +152,12 @@ class HostCall {
       }
     }
     require_plain(host);
+    if (rules_apply()) {
+      check_result(host);
+      if (!shares_memory(host)) {
+        store_in_format(host);
+      }
+    }
     return like(host, ours(host.storage()), kHost, kDevice);
   }
 
@@ -146,6 +171,12 @@ class HostCall {
     c10::Storage ours;
     c10::Storage host;
   };
+
+  bool shares_memory(const at::Tensor& host) const {
+    return std::any_of(storages_.begin(), storages_.end(), [&](const AliasedStorage& known) {
+      return known.host.unsafeGetStorageImpl() == host.storage().unsafeGetStorageImpl();
+    });
+  }
 
   void note_ours(c10::Device device, const c10::Argument& argument) {
     if (!device_) {
@@ -300,11 +331,18 @@ inline bool lower_arguments(HostCall& call, const c10::FunctionSchema& schema, t
 inline void run_on_host(const c10::OperatorHandle& op, const c10::OperatorHandle& kernel, torch::jit::Stack& stack) {
   auto& record = OperatorTable::instance().record(op);
   record.note();
+  const bool ruled = rules_apply();
+  if (ruled) {
+    check_call(record, op.schema(), stack);
+  }
   if (!kernel.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
     refuse("no-kernel", c10::str("there is no kernel for ", op.operator_name()));
   }
   HostCall call(kernel.schema());
   const bool has_generator = lower_arguments(call, kernel.schema(), stack);
+  if (ruled) {
+    account(record, call.footprint());
+  }
   {
     std::optional<BorrowedDefaultGenerator> borrowed;
     if (!has_generator && record.random) {
@@ -312,6 +350,9 @@ inline void run_on_host(const c10::OperatorHandle& op, const c10::OperatorHandle
     }
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     kernel.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+  }
+  if (ruled) {
+    call.store_written();
   }
   call.write_back();
   for (auto i = stack.size() - kernel.schema().returns().size(); i < stack.size(); ++i) {

@@ -34,9 +34,11 @@ class Ledger {
     return *ledger;
   }
 
+  // Raises when the profile's device has no room left.
   void charge(c10::DeviceIndex device, size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& stats = stats_[device];
+    require_room(static_cast<uint64_t>(stats.allocated_bytes[kAll].current), whole_sticks(bytes));
     each_total(stats, [&](c10::CachingAllocator::Stat& total) { total.increase(whole_sticks(bytes)); });
     stats.requested_bytes[kAll].increase(bytes);
     stats.allocation[kAll].increase(1);
@@ -79,6 +81,14 @@ class Ledger {
  private:
   static constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
+  static void require_room(uint64_t held, uint64_t wanted) {
+    if (wanted > profile().capacity || held > profile().capacity - wanted) {
+      C10_THROW_ERROR(
+          OutOfMemoryError,
+          refusal_text("capacity", c10::str("out of memory: ", held, " bytes are held, ", wanted, " more are wanted")));
+    }
+  }
+
   // Nothing is cached, so the three totals that torch keeps are always equal.
   template <typename Change>
   static void each_total(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
@@ -114,17 +124,28 @@ inline c10::DataPtr own_memory(c10::DeviceIndex device, size_t bytes) {
   if (bytes == 0) {
     return no_memory(device);
   }
+  Ledger::instance().charge(device, bytes);
   void* memory = nullptr;
   const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes)) == 0;
-  TORCH_CHECK_WITH(OutOfMemoryError, fits, "spyre: out of memory: cannot allocate ", bytes, " bytes");
-  Ledger::instance().charge(device, bytes);
+  if (!fits) {
+    Ledger::instance().discharge(device, bytes);
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "spyre: out of memory: cannot allocate ", bytes, " bytes");
+  }
+  if (profile().poisoned) { // all bits set is not a number in every float format
+    std::memset(static_cast<char*>(memory) + bytes, 0xFF, whole_sticks(bytes) - bytes);
+  }
   return {memory, new Block{memory, {}, bytes, device}, &Block::destroy, device_at(device)};
 }
 
-// Memory that a CPU kernel allocated becomes device memory without a copy.
+// Memory that a CPU kernel allocated becomes device memory; without a copy, unless the rest of its last stick matters.
 inline c10::DataPtr adopted_memory(c10::DeviceIndex device, const c10::Storage& lender) {
   if (lender.nbytes() == 0 || lender.data() == nullptr) {
     return no_memory(device);
+  }
+  if (profile().poisoned) {
+    auto own = own_memory(device, lender.nbytes());
+    std::memcpy(own.get(), lender.data(), lender.nbytes());
+    return own;
   }
   Ledger::instance().charge(device, lender.nbytes());
   return {

@@ -5,6 +5,8 @@
 // as a thread may hold one while another removes the operator.
 #pragma once
 
+#include "profile.h"
+
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <array>
@@ -19,11 +21,14 @@ struct OperatorRecord {
   explicit OperatorRecord(const c10::OperatorHandle& op)
       : schema(&op.schema()),
         name(c10::toString(op.operator_name())),
-        random(op.hasTag(at::Tag::nondeterministic_seeded)) {}
+        random(op.hasTag(at::Tag::nondeterministic_seeded)),
+        missing(profile().lists_operators && !profile().compiled.has(name) && !profile().uncompiled.has(name)),
+        compiled(profile().compiled.has(name)),
+        compiled_in_single(profile().compiled_in_single.has(name)) {}
 
-  // Marks the operator as used. A plain store when it is already marked would make threads fight for the line.
+  // Marks the operator as used, but not by the harness. A plain store when it is already marked would make threads fight for the line.
   void note() {
-    if (!seen.load(std::memory_order_relaxed)) {
+    if (!seen.load(std::memory_order_relaxed) && host_work_depth == 0) {
       seen.store(true, std::memory_order_relaxed);
     }
   }
@@ -32,6 +37,14 @@ struct OperatorRecord {
   const std::string name; // "aten::add.Tensor"
   const bool random; // may draw from a default generator that it does not take as an argument
   std::atomic<bool> seen{false};
+
+  // What the profile says; worked out once.
+  const bool missing, compiled, compiled_in_single;
+
+  // The largest call so far, for profiles that account for compiled kernels. Guarded by the table's mutex.
+  struct Footprint {
+    int64_t calls = 0, bytes = 0, cores = 0, scratchpad_bytes = 0, span_bytes = 0;
+  } footprint;
 };
 
 class OperatorTable {
@@ -64,6 +77,37 @@ class OperatorTable {
       }
     }
     return names;
+  }
+
+  bool empty() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return records_.empty();
+  }
+
+  void account(OperatorRecord& record, const OperatorRecord::Footprint& call) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto calls = record.footprint.calls + 1;
+    if (call.bytes >= record.footprint.bytes) {
+      record.footprint = call;
+    }
+    record.footprint.calls = calls;
+  }
+
+  // The footprints since the last call, as (name, five numbers) in two lists.
+  std::tuple<std::vector<std::string>, std::vector<int64_t>> take_footprints() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::string> names;
+    std::vector<int64_t> numbers;
+    for (auto* known : records_) {
+      const auto largest = std::exchange(known->footprint, {});
+      if (largest.calls != 0) {
+        names.push_back(known->name);
+        numbers.insert(
+            numbers.end(),
+            {largest.calls, largest.bytes, largest.cores, largest.scratchpad_bytes, largest.span_bytes});
+      }
+    }
+    return {std::move(names), std::move(numbers)};
   }
 
  private:
@@ -115,17 +159,6 @@ class OperatorTable {
   std::mutex mutex_;
   std::array<std::atomic<OperatorRecord*>, kSlots> slots_{};
   std::vector<OperatorRecord*> records_; // in the order of first use
-};
-
-// Notes an operator that has a typed kernel; all others pass `run_on_host`. Meant for a static variable of the kernel.
-class TypedOperator {
- public:
-  explicit TypedOperator(const char* name, const char* overload = "")
-      : record_(OperatorTable::instance().record(c10::Dispatcher::singleton().findSchemaOrThrow(name, overload))) {}
-  void note() const { record_.note(); }
-
- private:
-  OperatorRecord& record_;
 };
 
 } // namespace spyre

@@ -4,7 +4,7 @@
 // dimension (LSTM: input, forget, cell, output; GRU: reset, update, new), and the backward gets the forward's workspace.
 #pragma once
 
-#include "operators.h"
+#include "policy.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>

@@ -29,7 +29,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     setDevice(device);
     return before;
   }
-  c10::DeviceCapability getDeviceCapability(c10::Device) const override { return {}; } // every dtype
+  c10::DeviceCapability getDeviceCapability(c10::Device) const override {
+    c10::DeviceCapability capability; // every dtype
+    if (!profile().advertised.empty()) {
+      capability.capability_data.capability_bits = profile().advertised.bits(); // both count dtypes in torch's order
+    }
+    return capability;
+  }
 
   c10::Stream getDefaultStream(c10::Device device) const override { return stream(device, 0); }
   c10::Stream getStream(c10::Device device) const override {

@@ -51,6 +51,7 @@ at::Tensor empty(
   static const TypedOperator self("aten::empty", "memory_format");
   self.note();
   require_dense(dtype, layout, pin_memory);
+  check_creation(size, c10::dtype_or_default(dtype), format);
   const c10::DeviceGuard guard(device_at(device ? device->index() : -1));
   return filled_if_deterministic(at::detail::empty_generic(
       size, DeviceAllocator::instance(), device_keys(), c10::dtype_or_default(dtype), format));
@@ -62,6 +63,7 @@ at::Tensor empty_strided(
   static const TypedOperator self("aten::empty_strided");
   self.note();
   require_dense(dtype, layout, pin_memory);
+  check_creation(size, c10::dtype_or_default(dtype), std::nullopt);
   const c10::DeviceGuard guard(device_at(device ? device->index() : -1));
   return filled_if_deterministic(at::detail::empty_strided_generic(
       size, stride, DeviceAllocator::instance(), device_keys(), c10::dtype_or_default(dtype)));
@@ -72,6 +74,7 @@ at::Tensor efficient_zero_tensor(
     c10::IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
     std::optional<c10::Device> device, std::optional<bool> pin_memory) {
   require_dense(dtype, layout, pin_memory);
+  check_creation(size, c10::dtype_or_default(dtype), std::nullopt);
   at::native::ZeroTensorAllocator nothing(device_at(device ? device->index() : -1));
   return at::detail::empty_generic(
       size, &nothing, device_keys() | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor), c10::dtype_or_default(dtype),
@@ -97,6 +100,9 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool) {
   auto to = writing.alias(target, schema.arguments()[1]);
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   to.copy_(from);
+  if (rules_apply() && target.device().type() == kDeviceType) {
+    store_in_format(to);
+  }
   return target;
 }
 
@@ -142,7 +148,11 @@ void convolution_backward(const c10::OperatorHandle& op, torch::jit::Stack* stac
 
 // torch has composites that work on every device, and its CPU kernels do the same in one go. Sending such an operator
 // over whole saves dispatches, rounds as the CPU does, and lets the report name what the test called.
-void send_composites_whole(torch::Library& library) {
+// A profile that lists operators gets the composites instead: they work on what the device has.
+void send_composites_whole() {
+  static auto* registered = new torch::Library(
+      torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  auto& library = *registered; // never destroyed, as it must not be undone while torch ends
   const auto has = [](const c10::OperatorHandle& op, c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); };
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
@@ -155,6 +165,23 @@ void send_composites_whole(torch::Library& library) {
       library.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&host_fallback>());
     }
   }
+}
+
+// --- the profile -------------------------------------------------------------------------------------------------
+
+void use_profile(const std::vector<std::string>& settings) {
+  TORCH_CHECK(OperatorTable::instance().empty(), "spyre: the profile must be set before the first operator");
+  for (const auto& setting : settings) {
+    mutable_profile().set(setting);
+  }
+  profile_is_restricted = profile().restricted;
+  if (!profile().lists_operators) {
+    send_composites_whole();
+  }
+}
+
+void change_host_work(int64_t by) {
+  host_work_depth += static_cast<int>(by);
 }
 
 // --- refusals ----------------------------------------------------------------------------------------------------
@@ -207,7 +234,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm"}) {
     m.impl(name, CppFunction::makeFromBoxedFunction<&spyre::host_fallback>());
   }
-  spyre::send_composites_whole(m);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
@@ -254,5 +280,8 @@ TORCH_LIBRARY_IMPL(aten, Negative, m) {
 // the question mark is how torch's schemas spell the C++ type.
 TORCH_LIBRARY(spyre, m) {
   m.def("default_generator(int device) -> Generator?", spyre::default_generator_op);
+  m.def("use_profile(str[] settings) -> ()", spyre::use_profile);
+  m.def("change_host_work(int by) -> ()", spyre::change_host_work);
+  m.def("take_kernels() -> (str[], int[])", [] { return spyre::OperatorTable::instance().take_footprints(); });
   m.def("take_operators() -> str[]", [] { return spyre::OperatorTable::instance().take(); });
 }
