@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from selector.catalog import Catalog, build_catalog
 from selector.change import Category, ChangeSet, analyse
 from selector.manifests import ManifestSet, admit
-from selector.ownership import Ownership, link_tests
+from selector.ownership import ObservedTests, Ownership, link_tests
 from selector.ownership.widening import widen, widening_reasons
 from selector.trees import SourceTree
 from selector.triage import LlmClient, triage
@@ -41,10 +41,12 @@ def select(
     body: str = "",
     llm: LlmClient | None,
     manifests: ManifestSet | None,
+    observed: ObservedTests | None = None,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
-    Without `llm` stage 3 ranks offline; without `manifests` stage 4 is left out. The same input gives the same answer.
+    Without `llm` stage 3 ranks offline; without `manifests` stage 4 is left out; without `observed` stage 2 knows only
+    what is written. The same input gives the same answer.
     """
     change = analyse(diff, base, head)
     funnel = [_count_files(change)]
@@ -52,7 +54,7 @@ def select(
         return Outcome(change, _nothing(funnel, "no changed file can affect a test"))
 
     catalog = build_catalog(head)
-    ownership = link_tests(change, catalog, f"{title}\n{body}")
+    ownership = link_tests(change, catalog, f"{title}\n{body}", observed)
     reasons = widening_reasons(change, ownership.unlinked)
     triaged = _widened(catalog, ownership, reasons)
     if not reasons:

@@ -20,6 +20,8 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    ObservedOperators,
+    OperatorsAsked,
     ResultsPosted,
     SelectionPosted,
     SelectionReport,
@@ -120,6 +122,10 @@ class RelayClient:
     def finish(self, lease: Lease, outcome: ShardOutcome, error: str = "") -> None:
         body = ShardFinished(lease_id=lease.lease_id, outcome=outcome, error=error)
         self._accepted(_shard(lease, "finish"), body)
+
+    def observed_operators(self, asked: OperatorsAsked) -> ObservedOperators:
+        """Which tests were seen to use some operators on a device."""
+        return _read(ObservedOperators, self._post("/api/v1/worker/operators", asked, self._retry))
 
     def _accepted(self, path: str, body: BaseModel) -> None:
         _read(Accepted, self._post(path, body, self._retry))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
 from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
+from selector.ownership import ObservedTests
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.triage import LlmClient
@@ -40,6 +41,7 @@ class SelectRun:
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
     profile: Profile = Profile.COMPAT
+    observed: ObservedTests | None = None
 
     @property
     def checkout(self) -> Checkout:
@@ -74,7 +76,14 @@ class SelectRun:
             GitTree(checkout.repository, checkout.base_sha) as base,
             GitTree(checkout.repository, change.head_sha) as head,
         ):
-            return select(diff, base, head, title=change.title, body=change.body, llm=llm, manifests=manifests)
+            return select(
+                *(diff, base, head),
+                title=change.title,
+                body=change.body,
+                llm=llm,
+                manifests=manifests,
+                observed=self.observed,
+            )
 
     def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:
         collector = Collector(self.runner, self.trees.head(), self.trees.base, self.should_stop, self.say)

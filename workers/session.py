@@ -22,6 +22,7 @@ from workers.checkout import Checkout, checked_out
 from workers.device_runner import DeviceRunner
 from workers.environments import Environment
 from workers.heartbeat import LeaseKeeper, StopReason
+from workers.observed_operators import RecordedTests
 from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.report import capped
 from workers.results import ResultPoster
@@ -128,6 +129,7 @@ class Session:
                 should_stop=keeper.stop_requested,
                 say=keeper.say,
                 profile=self.manifest_profile,
+                observed=RecordedTests(self.client, self.identity.device),
             )
             report = run.report(order)
         if report is None:

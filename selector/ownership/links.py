@@ -13,6 +13,9 @@ from selector.change import FileChange
 from selector.types import Reason, Stage
 
 EVIDENCE_CAP = 300
+#: A name that more tests mention than this, and than a twentieth of all, is a word of the language of tests.
+_COMMON_TESTS = 200
+_COMMON_SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,11 @@ class Link:
 
 
 Rule = Callable[[FileChange, Catalog], Iterator[Link]]
+
+
+def too_common(tests: int, catalog: Catalog) -> bool:
+    """Whether so many tests share something that it says little about any of them."""
+    return tests > max(_COMMON_TESTS, catalog.size // _COMMON_SHARE)
 
 
 def link(test: CatalogTest, rule: str, evidence: str, score: float, *, must_run: bool = False) -> Link:

@@ -14,13 +14,10 @@ from selector.change import Category, FileChange, Reached, Status
 from selector.change.classify import is_test_file
 from selector.change.symbols import is_private
 from selector.ownership.areas import area_names, path_names
-from selector.ownership.links import Link, link
+from selector.ownership.links import Link, link, too_common
 from selector.ownership.modules import imports_directly, imports_package
 from selector.source import last_part
 
-#: A name that more tests mention than this, and than a twentieth of all, is a word of the language of tests.
-_COMMON_TESTS = 200
-_COMMON_SHARE = 20
 #: A module that more test files import than this, and than a tenth of all, is a hub.
 _HUB_FILES = 20
 _HUB_SHARE = 10
@@ -39,10 +36,9 @@ def mentions(file: FileChange, catalog: Catalog) -> Iterator[Link]:
     counts: dict[str, int] = {}
     for _, reached, _ in hits:
         counts[reached.name] = counts.get(reached.name, 0) + 1
-    limit = max(_COMMON_TESTS, catalog.size // _COMMON_SHARE)
     for test, reached, helper in hits:
         evidence = f"{_said(reached, helper)} of {file.path}"
-        if counts[reached.name] > limit:
+        if too_common(counts[reached.name], catalog):
             yield link(test, "common name", f"{evidence}, as {counts[reached.name]} tests do", 0.25)
         elif file.status is Status.ADDED:
             yield link(test, "mention of a new name", evidence, 0.3)

@@ -10,6 +10,7 @@ from selector.change import ChangeSet, FileChange
 from selector.ownership.description import named_in_description
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import Link, Rule
+from selector.ownership.observed import ObservedTests, observed_links
 from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
 from selector.types import BaseTest, Candidate, Reason
 
@@ -32,14 +33,19 @@ class Ownership:
     unlinked: tuple[FileChange, ...]
 
 
-def link_tests(change: ChangeSet, catalog: Catalog, description: str = "") -> Ownership:
-    """Candidates for all relevant files of `change`. `description` is the untrusted text of its author."""
+def link_tests(
+    change: ChangeSet, catalog: Catalog, description: str = "", observed: ObservedTests | None = None
+) -> Ownership:
+    """Candidates for all relevant files of `change`. `description` is its author's untrusted text; `observed` knows
+    which operators tests used when they ran."""
     links: dict[BaseTest, _Joined] = {}
     unlinked: list[FileChange] = []
     for file in change.relevant:
         if not _join(links, (found for rule in RULES for found in rule(file, catalog))):
             unlinked.append(file)
     _join(links, named_in_description(description, catalog))
+    if observed is not None:
+        _join(links, observed_links(change, catalog, observed))
     candidates = (joined.candidate(test) for test, joined in links.items())
     return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked))
 
