@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.contract import Change, Expected, LeaseRequest, ShardKind, ShardOutcome, TestOrder, TriageSettings
+from relay.contract import Change, Expected, LeaseRequest, ShardKind, ShardOutcome, TestOrder, Tree, TriageSettings
 from selector.triage import LlmClient
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
@@ -218,3 +218,32 @@ def test_a_shard_without_its_order_is_a_difference_of_versions(
     relay.leases.append(a_test_lease(change).model_copy(update={"kind": ShardKind.SELECT}))
     awake(ScriptedRunner()).run()
     assert "differ in version" in relay.finished[0].error
+
+
+def test_a_base_is_run_once_for_all_changes_that_are_compared_with_it(
+    relay: RelayDouble, awake: Callable[..., Session], upstream: Upstream
+) -> None:
+    """Another change of the same base meets what is known: as a failure it excuses, and where head passes as news. A
+    change of another base does not."""
+    base = upstream.commit({FILE: "old\n"})
+    first, second = (upstream.change(base, upstream.commit({FILE: f"{number}\n"})) for number in (1, 2))
+    other = upstream.change(second.head_sha, upstream.commit({FILE: "3\n"}))
+    known, fixed = TESTS[0].id, TESTS[1].id
+
+    def play(change: Change, *failing: str) -> ScriptedRunner:
+        runner = ScriptedRunner({(side, test): (F,) for side in ("head", "base") for test in failing})
+        relay.leases.append(a_test_lease(change, TESTS[:3], lease_id=change.head_sha))
+        assert awake(runner).run() == 1
+        return runner
+
+    assert [side for side, *_ in play(first, known, fixed).runs].count("base") == 3
+    relay.posted.clear()
+    assert "base" not in [side for side, *_ in play(second, known).runs]
+    seen = {result.id: [(a.tree, a.observation, a.reused) for a in result.attempts] for result in relay.results}
+    on_base = [(Tree.BASE, F, True)] * 2
+    assert seen == {
+        known: [(Tree.HEAD, F, False)] * 2 + on_base,
+        fixed: [(Tree.HEAD, P, False), *on_base],
+        TESTS[2].id: [(Tree.HEAD, P, False)],
+    }
+    assert "base" in [side for side, *_ in play(other, known).runs]

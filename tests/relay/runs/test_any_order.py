@@ -10,7 +10,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from relay.contract import Observation, ResultsPosted, SelectionPosted, ShardFinished, ShardKind, ShardOutcome
+from relay.contract import (
+    Observation,
+    ResultsPosted,
+    SelectionPosted,
+    ShardFinished,
+    ShardKind,
+    ShardOutcome,
+    TestResult,
+    Tree,
+)
 from relay.errors import RelayError
 from relay.runs.creation import cancel_run
 from relay.runs.leases import LeasedShard, expire_leases
@@ -35,6 +44,13 @@ from tests.relay.worker_story import (
 Sent = tuple[LeasedShard, SelectionPosted | ResultsPosted | ShardFinished]
 
 _SHARDS = [names(5)[:3], names(5)[3:]]
+
+
+def _told(result: TestResult, number: int) -> TestResult:
+    """The result with attempts on base that are reused, and operators that change from report to report."""
+    attempts = [tried.model_copy(update={"reused": tried.tree is Tree.BASE}) for tried in result.attempts]
+    operators = ("aten::add.Tensor", f"aten::op{number % 3}", "no operator")
+    return TestResult(id=result.id, attempts=tuple(attempts), operators=operators)
 
 
 class WorkersAndSweeps(RuleBasedStateMachine):
@@ -62,15 +78,16 @@ class WorkersAndSweeps(RuleBasedStateMachine):
             self.leases.append(leased)
 
     @precondition(lambda self: self.leases)
-    @rule(data=st.data(), seen=st.sampled_from(Observation))
-    def a_worker_reports(self, data: st.DataObject, seen: Observation) -> None:
+    @rule(data=st.data(), seen=st.sampled_from(Observation), base=st.sampled_from((None, *Observation)))
+    def a_worker_reports(self, data: st.DataObject, seen: Observation, base: Observation | None) -> None:
         leased = data.draw(st.sampled_from(self.leases))
         if leased.shard.kind is ShardKind.SELECT:
             self._send((leased, SelectionPosted(lease_id=lease_id(leased), report=report(_SHARDS))))
         elif leased.tests:
             some = data.draw(st.lists(st.sampled_from(leased.tests), min_size=1, unique=True))
             sequence = 1 + sum(sent[0] is leased for sent in self.sent)
-            self._send((leased, results(leased, [result(test.test_id, seen) for test in some], sequence)))
+            done = [_told(result(test.test_id, seen, base=base), len(self.sent)) for test in some]
+            self._send((leased, results(leased, done, sequence)))
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data(), outcome=st.sampled_from(ShardOutcome))
