@@ -160,8 +160,10 @@ void send_composites_whole() {
       continue;
     }
     const bool structured = has(*op, c10::DispatchKey::CompositeExplicitAutogradNonFunctional);
-    const bool special = has(*op, c10::DispatchKey::CompositeExplicitAutograd) && has(*op, c10::DispatchKey::CPU);
-    if (special || (structured && op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))) {
+    // A composite that stands for its derivative as well may only go where torch has another derivative.
+    const bool composite = has(*op, c10::DispatchKey::CompositeExplicitAutograd) ||
+        (has(*op, c10::DispatchKey::CompositeImplicitAutograd) && has(*op, c10::DispatchKey::Autograd));
+    if ((composite && has(*op, c10::DispatchKey::CPU)) || (structured && op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))) {
       library.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&host_fallback>());
     }
   }
