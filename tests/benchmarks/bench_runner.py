@@ -8,8 +8,9 @@
 - `overhead`: a file of 2,000 short tests, beside plain pytest. At most 10 % more.
 
 Both sides import the device, collect, and run the same tests with the same pytest options in the same environment; the
-runner collects first and runs then, as a shard does. They take turns, and the median of the rounds counts. Machines
-that do other work at the same time give larger figures, on both sides.
+runner collects first and runs then, as a shard does, in its sandbox where the time of sandboxed processes can be
+counted (`processor_time`). They take turns, and the median of the rounds counts. Machines that do other work at the
+same time give larger figures, on both sides.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.processor_time import processor_seconds
+from tests.benchmarks.processor_time import counts_all, processor_seconds
+from workers.runner.sandbox import SandboxMode, choose_sandbox
 from workers.spyre.build import ensure_library
 
 #: Of PyTorch 2.6.0: each is collected by torch 2.13 and takes a fresh pytest process under five seconds.
@@ -91,6 +93,7 @@ class Bench:
     tree: Path | None
     folder: Path
     library: Path
+    sandbox: SandboxMode
 
     @property
     def environment(self) -> dict[str, str]:
@@ -130,7 +133,7 @@ class Bench:
 
     def ours(self, comparison: Comparison) -> float:
         command = [sys.executable, "-m", "tests.benchmarks.run_files", str(comparison.checkout), str(self.library)]
-        return self._spend([*command, *comparison.files], PROJECT, (0,))
+        return self._spend([*command, self.sandbox, *comparison.files], PROJECT, (0,))
 
     def theirs(self, comparison: Comparison) -> float:
         # pytest ends with 1 when a test failed, with more when it could not do its work.
@@ -155,7 +158,11 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=Path(".relay/device"), help="keeps built device libraries")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-runner-") as folder:
-        bench = Bench(wanted.tree and wanted.tree.resolve(), Path(folder), ensure_library(wanted.cache.resolve()))
+        Path(folder).chmod(0o755)  # a sandboxed child is another user
+        sandbox = SandboxMode.AUTO if counts_all() else SandboxMode.OFF
+        sys.stdout.write(f"our side runs in this sandbox: {choose_sandbox(sandbox).name}\n")
+        library = ensure_library(wanted.cache.resolve())
+        bench = Bench(wanted.tree and wanted.tree.resolve(), Path(folder), library, sandbox)
         for comparison in _comparisons(bench, wanted.comparisons or ("files", "crash", "overhead")):
             _compare(bench, comparison, wanted.rounds)
     return 0

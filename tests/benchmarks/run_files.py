@@ -1,7 +1,7 @@
 """Runs upstream test files through the runner as a shard does: all that `bench_runner` measures on our side.
 
-`python -m tests.benchmarks.run_files CHECKOUT LIBRARY FILE...`. Exit code 2 when a file does not collect or a test is
-lost, so that nothing is measured that did not do its work.
+`python -m tests.benchmarks.run_files CHECKOUT LIBRARY SANDBOX FILE...`. Exit code 2 when a file does not collect or a
+test is lost, so that nothing is measured that did not do its work.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections import Counter
 from pathlib import Path
 
 from workers.runner.runner import Runner
-from workers.runner.sandbox import find_sandbox
+from workers.runner.sandbox import SandboxMode, choose_sandbox
 from workers.runner.types import Installation, RunnerTree, TestOutcome, WantedTest
 
 
 def main() -> int:
-    checkout, library, *files = sys.argv[1:]
+    checkout, library, mode, *files = sys.argv[1:]
     tree = RunnerTree(Path(checkout))
     lost = 0
     with tempfile.TemporaryDirectory(prefix="run-files-") as scratch:
-        sandbox = find_sandbox()
+        sandbox = choose_sandbox(SandboxMode(mode))
         with Runner(Installation("spyre", Path(library)), Path(scratch), sandbox) as runner:
             for file in files:
                 lost += _run(runner, tree, file)
