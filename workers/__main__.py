@@ -16,11 +16,13 @@ import structlog
 
 from relay.contract import queue_name
 from workers.app import create_celery
-from workers.overlay import WheelMissingError, installed_wheel
+from workers.environments import EnvironmentProblemError, own_environment
+from workers.environments_register import Register
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library
 from workers.spyre.cache import CacheError
+from workers.spyre.profile import ProfileError, load_profile
 from workers.workspace import Workspace
 
 # Read once; a process started from here (git, tests) must not inherit them.
@@ -63,7 +65,8 @@ def check_sandbox(settings: WorkerSettings) -> Sandbox:
 
 
 def check_machine(settings: WorkerSettings) -> Path:
-    """Everything that can be known before the first shard: git, torch, a writable folder, the device library.
+    """Everything that can be known before the first shard: git, torch, a writable folder, the
+    environments, the device's profile and its library.
 
     Raises:
         NotReadyError: with one sentence.
@@ -73,13 +76,17 @@ def check_machine(settings: WorkerSettings) -> Path:
     try:
         settings.work_dir.mkdir(parents=True, exist_ok=True)
         Workspace(settings.work_dir, settings.git_timeout_s).remove_leftovers()
-        installed_wheel()
+        own_environment(settings.device_profile)
+        Register(settings.work_dir).all()
+        load_profile(settings.device_profile)
         return ensure_library(settings.libraries)
     except OSError as error:
         raise NotReadyError(
             f"The work directory cannot be used: {error}. Set RELAY_WORK_DIR to a writable folder."
         ) from error
-    except (WheelMissingError, DeviceBuildError, CacheError) as error:
+    except ProfileError as error:
+        raise NotReadyError(f"RELAY_DEVICE_PROFILE: {error}") from error
+    except (EnvironmentProblemError, DeviceBuildError, CacheError) as error:
         raise NotReadyError(str(error)) from error
 
 

@@ -91,6 +91,34 @@ def test_an_unusable_work_directory_is_a_sentence(tmp_path: Path) -> None:
     assert "secret-of-the-test" not in done.stderr + done.stdout
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("RELAY_DEVICE_PROFILE", "no-such-profile", "RELAY_DEVICE_PROFILE: "),
+        ("RELAY_BUILD_COMMAND", "make 'torch", "RELAY_BUILD_COMMAND: cannot be cut into words"),
+    ],
+)
+def test_a_setting_that_shards_would_fail_on_is_a_sentence(
+    tmp_path: Path, variable: str, value: str, sentence: str
+) -> None:
+    done = run_main(
+        RELAY_URL="http://127.0.0.1:9", RELAY_BROKER_URL="memory://", RELAY_WORKER_TOKEN="t",
+        RELAY_WORK_DIR=str(tmp_path), **{variable: value},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"worker: {sentence}")
+
+
+def test_a_damaged_register_of_environments_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "environments.json").write_text("{")
+    done = run_main(
+        RELAY_URL="http://127.0.0.1:9", RELAY_BROKER_URL="memory://", RELAY_WORKER_TOKEN="t",
+        RELAY_WORK_DIR=str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "environments.json cannot be read" in done.stderr
+
+
 class Worker:
     """A real worker process on a file-system broker, and the wake-ups it gets."""
 

@@ -25,6 +25,7 @@ from relay.contract import (
     ShardFinished,
     ShardKind,
     ShardOutcome,
+    TestedOn,
 )
 from relay.runs.creation import cancel_run
 from relay.runs.listings import list_tests
@@ -111,6 +112,17 @@ def test_a_manifests_wishes_about_the_process_reach_the_worker(context: RelayCon
     with context.store.reading() as session:
         views = list_tests(session, run_id, limit=2).tests
     assert {view.id: (view.isolate, view.timeout_s) for view in views} == told
+
+
+def test_the_environment_a_run_was_planned_on_is_told_to_its_tests(context: RelayContext, worker: Worker) -> None:
+    """All shards of a run have to answer from the same one."""
+    arrive(context.store)
+    selecting = worker.lease()
+    assert selecting.tested_on is None
+    planned_on = TestedOn(name="nightly", torch_version="2.13.1", torch_git_sha="b" * 40, device_profile="compat")
+    found = report([names(1)]).model_copy(update={"tested_on": planned_on})
+    worker.post(f"/shards/{selecting.shard_id}/selection", SelectionPosted(lease_id=selecting.lease_id, report=found))
+    assert worker.lease().tested_on == planned_on
 
 
 def test_a_worker_asks_who_used_an_operator(context: RelayContext, worker: Worker) -> None:
