@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from relay.contract import Observation
+from selector.types import CollectedTest
 from workers.runner.runner import Runner
 from workers.runner.sandbox import Unconfined
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
@@ -87,6 +88,12 @@ class Bench:
         self.runner.run(self.tree, FILE, wanted, self.outcomes.append, should_stop)
         assert len({outcome.id for outcome in self.outcomes}) == len(self.outcomes)
         return {outcome.id.rpartition("::")[2]: outcome for outcome in self.outcomes}
+
+    def run_tests(self, tests: Iterable[CollectedTest]) -> list[TestOutcome]:
+        """Run what was collected; the outcomes as they came."""
+        wanted = [WantedTest(test.id) for test in tests]
+        self.runner.run(self.tree, FILE, wanted, self.outcomes.append, lambda: False)
+        return self.outcomes
 
     def seen(self, *names: str) -> list[Observation]:
         """The observations of a run of `names`, in their order."""
