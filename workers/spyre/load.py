@@ -97,12 +97,14 @@ def load_device(library: Path) -> None:
 
     torch._register_device_module(DEVICE_NAME, device)
     torch.utils.generate_methods_for_privateuse1_backend()
+    from workers.spyre import exchange  # noqa: PLC0415 - imports torch
     from workers.spyre.host_work import use_profile  # noqa: PLC0415 - imports torch
 
     try:
         use_profile(profile)
     except ValueError as error:  # torch's registries are changed by now, but no operator has run
         raise DeviceLoadError(f"{PROFILE_VARIABLE} cannot be used: {error}") from error
+    exchange.answer_for(DEVICE_NAME)
     settle_at_exit()
 
 

@@ -80,12 +80,15 @@ class HostCall {
     note_ours(tensor.device(), argument);
     for (auto& known : tensors_) {
       if (known.ours.is_same(tensor)) {
-        known.written |= written;
+        if (written && !known.written) {
+          known.written = true;
+          alias(tensor.storage(), true);
+        }
         return known.host;
       }
     }
     require_memory(tensor);
-    auto host = like(tensor, alias(tensor.storage()), kDevice, kHost);
+    auto host = like(tensor, alias(tensor.storage(), written), kDevice, kHost);
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) { // weighs less in type promotion
       host.unsafeGetTensorImpl()->set_wrapped_number(true);
     }
@@ -98,7 +101,7 @@ class HostCall {
       return ours;
     }
     note_ours(ours.device(), argument);
-    return alias(ours);
+    return alias(ours, true); // an operator that takes a storage makes a tensor of it, to be written as well
   }
 
   // Raises when an argument lives elsewhere. To be called once all arguments are known.
@@ -224,17 +227,26 @@ class HostCall {
     return twin;
   }
 
-  c10::Storage alias(const c10::Storage& ours) {
+  // A lazy clone shares its memory until somebody writes. Reading must not end that, writing must, before the kernel.
+  c10::Storage alias(const c10::Storage& ours, bool written) {
+    void* bytes = written ? ours.mutable_data() : const_cast<void*>(ours.data());
     for (auto& known : storages_) {
       if (known.ours.unsafeGetStorageImpl() == ours.unsafeGetStorageImpl()) {
+        if (known.host.data() != bytes) {
+          known.host.unsafeGetStorageImpl()->set_data_ptr_noswap(lent(ours, bytes));
+        }
         return known.host;
       }
     }
-    auto release = [](void* held) { delete static_cast<c10::Storage*>(held); };
-    c10::DataPtr bytes(ours.mutable_data(), new c10::Storage(ours), release, c10::Device(c10::kCPU));
     c10::Storage host(
-        c10::Storage::use_byte_size_t(), ours.nbytes(), std::move(bytes), c10::GetCPUAllocator(), ours.resizable());
+        c10::Storage::use_byte_size_t(), ours.nbytes(), lent(ours, bytes), c10::GetCPUAllocator(), ours.resizable());
     return storages_.emplace_back(AliasedStorage{ours, std::move(host)}).host;
+  }
+
+  // The host's view of device memory, which keeps the device's storage alive.
+  static c10::DataPtr lent(const c10::Storage& ours, void* bytes) {
+    auto release = [](void* held) { delete static_cast<c10::Storage*>(held); };
+    return {bytes, new c10::Storage(ours), release, c10::Device(c10::kCPU)};
   }
 
   c10::Storage ours(const c10::Storage& host) {

@@ -161,6 +161,10 @@ class DeviceAllocator final : public c10::DeviceAllocator {
 
   c10::DataPtr allocate(size_t bytes) override { return own_memory(current_device_of_thread, bytes); }
   void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+  // Says that a lazy clone may take a block over as it is.
+  bool is_simple_data_ptr(const c10::DataPtr& data) const override {
+    return data.get() == nullptr || data.get_deleter() == &Block::destroy;
+  }
   bool initialized() override { return true; }
   void emptyCache(c10::MempoolId_t) override {} // nothing is cached
   void recordStream(const c10::DataPtr&, c10::Stream) override {} // every call has finished when it returns

@@ -96,6 +96,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool) {
   static const auto& schema = schema_of("aten::_copy_from");
   HostCall reading(schema);
   HostCall writing(schema);
+  target.storage().mutable_data(); // ends a lazy clone; the schema does not say that the target is written
   const auto from = reading.alias(source, schema.arguments()[0]);
   auto to = writing.alias(target, schema.arguments()[1]);
   const at::AutoDispatchBelowADInplaceOrView below_autograd;

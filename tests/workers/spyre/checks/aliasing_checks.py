@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -162,3 +163,25 @@ def test_uninitialised_memory_is_filled_when_asked() -> None:
         assert torch.empty(4, device="spyre").isnan().all()
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def test_a_lazy_clone_shares_memory_until_somebody_writes() -> None:
+    """Reading leaves it shared; writing to either side, in any way, leaves the other side alone."""
+    writes: list[Callable[[torch.Tensor], object]] = [
+        lambda t: t.add_(1),
+        lambda t: torch.add(t, t, out=t),
+        lambda t: t.copy_(torch.full((4,), 7.0)),
+        lambda t: t[1:].zero_(),
+        lambda t: t.fill_(3),
+    ]
+    for write in writes:
+        for first in (True, False):
+            original = torch.arange(4.0, device="spyre")
+            clone = torch._lazy_clone(original)
+            assert (clone * 2).tolist() == [0, 2, 4, 6]
+            assert clone.sum().item() == 6
+            assert torch._C._data_address(clone) == torch._C._data_address(original)
+            changed, kept = (original, clone) if first else (clone, original)
+            write(changed)
+            assert kept.tolist() == [0, 1, 2, 3]
+            assert changed.tolist() != [0, 1, 2, 3]

@@ -98,3 +98,15 @@ def test_host_memory_can_be_pinned() -> None:
     assert pinned[2:].is_pinned()
     assert not plain.is_pinned()
     assert pinned.to("spyre", non_blocking=True).cpu().equal(plain)
+
+
+def test_tensors_are_handed_on_by_dlpack() -> None:
+    """The consumer sees an extension device with the right index, and shares the memory for as long as it needs it."""
+    ours = torch.arange(3, device="spyre:1")
+    assert ours.__dlpack_device__() == (torch.utils.dlpack.DLDeviceType.kDLExtDev, 1)
+    assert torch.nn.Parameter(torch.ones(1, device="spyre")).__dlpack_device__()[1] == 0
+    taken = torch.from_dlpack(ours)
+    ours.add_(1)
+    del ours
+    assert taken.device == torch.device("spyre:1")
+    assert taken.tolist() == [1, 2, 3]
