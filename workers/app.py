@@ -24,7 +24,7 @@ from workers.environments_register import Register
 from workers.native_build import NativeBuilds
 from workers.native_build_process import parsed_command
 from workers.relay_client import RelayClient
-from workers.runner.sandbox import SandboxLimits, choose_sandbox
+from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
 from workers.shutdown import ShutdownFlag
@@ -101,6 +101,7 @@ def bench_of(settings: WorkerSettings) -> Bench:
         install=device_installer(settings),
         make_runner=runner_factory(settings, sandbox),
         confinement=f"{sandbox.name}: {sandbox.problem}" if sandbox.problem else sandbox.name,
+        confined=not isinstance(sandbox, Unconfined),
         builds=_native_builds(settings),
     )
 

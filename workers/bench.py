@@ -24,13 +24,15 @@ from workers.runner.types import Installation
 @dataclass(frozen=True, slots=True)
 class Bench:
     """`environments` gives those that can be used now, the worker's own first. `install` makes sure that an
-    environment has its device; `make_runner` gets a scratch folder. `confinement` is the sandbox in words. `builds` is
+    environment has its device; `make_runner` gets a scratch folder. `confinement` is the sandbox in words, and
+    `confined` whether test code can change no file of this machine. `builds` is
     None where no build command is configured."""
 
     environments: Callable[[], Sequence[Environment]]
     install: Callable[[Environment], Installation]
     make_runner: Callable[[Path, Installation], AbstractContextManager[DeviceRunner]]
     confinement: str
+    confined: bool = False
     builds: NativeBuilds | None = None
 
     def choose(self, checkout: Checkout) -> Choice:

@@ -11,12 +11,13 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from relay.contract import Change
 from workers.git import Git, GitError, checked_ref, checked_remote, checked_sha
+from workers.work_trees import WorkTrees
 
 # `uploadpack` is for the *other* end of a local-path remote, which reads this file too.
 _CONFIG = """\
@@ -145,13 +146,16 @@ class Mirror:
 
 @dataclass(slots=True)
 class Checkout:
-    """The trees of one change for one shard. Work trees are made when first asked for and removed by `close`."""
+    """The trees of one change for one shard. Work trees are made when first asked for and removed by `close`; with
+    `kept` they are shared with other shards, and none of these may change them."""
 
     mirror: Mirror
     change: Change
     folder: Path
     base_sha: str
+    kept: WorkTrees | None = None
     _made: dict[str, Path] = field(default_factory=dict)
+    _held: ExitStack = field(default_factory=ExitStack)
 
     @property
     def repository(self) -> Path:
@@ -167,25 +171,36 @@ class Checkout:
 
     def _worktree(self, name: str, sha: str) -> Path:
         if name not in self._made:
-            self.mirror.add_worktree(self.folder / name, sha)
-            self._made[name] = self.folder / name
+            if self.kept is not None:
+                self._made[name] = self._held.enter_context(self._kept_worktree(self.kept, sha))
+            else:
+                self.mirror.add_worktree(self.folder / name, sha)
+                self._made[name] = self.folder / name
         return self._made[name]
+
+    def _kept_worktree(self, kept: WorkTrees, sha: str) -> AbstractContextManager[Path]:
+        def make(tree: Path) -> None:
+            self.mirror.forget_worktrees()
+            self.mirror.add_worktree(tree, sha)
+
+        return kept.holding(f"{self.repository.stem}-{sha}", make)
 
     def close(self) -> None:
         # Not `git worktree remove`: that reads every file first, to save changes nobody wants.
-        for folder in self._made.values():
-            shutil.rmtree(folder, ignore_errors=True)
-        if self._made:
+        self._held.close()
+        if self._made and self.kept is None:
+            for folder in self._made.values():
+                shutil.rmtree(folder, ignore_errors=True)
             self.mirror.forget_worktrees()
         self._made.clear()
 
 
 @contextmanager
-def checked_out(mirrors: Mirrors, change: Change, folder: Path) -> Iterator[Checkout]:
+def checked_out(mirrors: Mirrors, change: Change, folder: Path, kept: WorkTrees | None = None) -> Iterator[Checkout]:
     """Both commits of a change at hand, for the time of a shard. Raises `GitError` with a hint."""
     mirror = mirrors.open(change.clone_url)
     mirror.ensure(change)
-    checkout = Checkout(mirror, change, folder, mirror.merge_base(change.base_sha, change.head_sha))
+    checkout = Checkout(mirror, change, folder, mirror.merge_base(change.base_sha, change.head_sha), kept)
     try:
         yield checkout
     finally:

@@ -101,9 +101,10 @@ class Session:
 
     def _work(self, lease: Lease, keeper: LeaseKeeper) -> None:
         keeper.say("fetching the change")
+        kept = self.workspace.trees if self.bench.confined else None
         with (
             self.workspace.shard_folder(lease.shard_id) as folder,
-            checked_out(self.workspace.mirrors, lease.change, folder) as checkout,
+            checked_out(self.workspace.mirrors, lease.change, folder, kept) as checkout,
         ):
             do = self._select if lease.kind is ShardKind.SELECT else self._test
             complete = do(lease, checkout, keeper)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.checkout import Mirrors
+from workers.work_trees import WorkTrees
 
 _LOCK = ".lock"
 
@@ -29,6 +30,10 @@ class Workspace:
     @property
     def mirrors(self) -> Mirrors:
         return Mirrors(self.folder / "mirrors", self.git_timeout_s)
+
+    @property
+    def trees(self) -> WorkTrees:
+        return WorkTrees(self.folder / "trees")
 
     @property
     def shards(self) -> Path:

@@ -10,6 +10,7 @@ import pytest
 from tests.workers.upstream import Upstream, new_upstream
 from workers.checkout import Mirrors, checked_out
 from workers.git import GitError
+from workers.work_trees import WorkTrees
 
 
 def test_head_and_merge_base_are_checked_out_and_removed(upstream: Upstream, tmp_path: Path) -> None:
@@ -148,3 +149,33 @@ def test_each_clone_url_has_a_mirror_of_its_own(upstream: Upstream, tmp_path: Pa
     other = new_upstream(tmp_path / "other")
     mirrors = Mirrors(tmp_path / "m")
     assert mirrors.open(str(upstream.path)).git.repository != mirrors.open(str(other.path)).git.repository
+
+
+def test_kept_trees_are_shared_and_stay(upstream: Upstream, tmp_path: Path) -> None:
+    base, head = upstream.commit({"a.py": "old\n"}), upstream.commit({"a.py": "new\n"})
+    mirrors, kept = Mirrors(tmp_path / "m"), WorkTrees(tmp_path / "trees")
+    change = upstream.change(base, head)
+    with (
+        checked_out(mirrors, change, tmp_path / "one", kept) as one,
+        checked_out(mirrors, change, tmp_path / "two", kept) as two,
+    ):
+        assert one.head() == two.head()
+        assert (one.head() / "a.py").read_text() == "new\n"
+        assert (one.base() / "a.py").read_text() == "old\n"
+        made = one.head().stat().st_ino
+    mirrors.prune()
+    with checked_out(mirrors, change, tmp_path / "three", kept) as three:
+        assert three.head().stat().st_ino == made
+        assert not (tmp_path / "three").exists()
+
+
+def test_a_kept_tree_whose_making_failed_is_made_again(upstream: Upstream, tmp_path: Path) -> None:
+    base, head = upstream.commit({"a.py": "old\n"}), upstream.commit({"a.py": "new\n"})
+    kept = WorkTrees(tmp_path / "trees")
+    with checked_out(Mirrors(tmp_path / "m"), upstream.change(base, head), tmp_path / "shard", kept) as checkout:
+        lock = Path(f"{checkout.repository}/worktrees")
+        lock.write_text("in the way")
+        with pytest.raises(GitError):
+            checkout.head()
+        lock.unlink()
+        assert (checkout.head() / "a.py").read_text() == "new\n"
