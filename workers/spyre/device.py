@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from workers.spyre import host_work as _host_work
-from workers.spyre import layout, observed
+from workers.spyre import image, layout, observed
 
 DeviceLike = Any  # int, str, torch.device or None, as everywhere in torch
 
@@ -21,6 +21,7 @@ Event = torch.Event
 # What only this device has, see the modules.
 host_work = _host_work.host_work
 device_layout = layout.device_layout
+device_image = image.device_image
 take_operators = observed.take_operators
 take_kernels = observed.take_kernels
 

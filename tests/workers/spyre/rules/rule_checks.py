@@ -166,3 +166,15 @@ def test_kernels_are_accounted_for() -> None:
     assert adding.argument_bytes == 3 * 4096
     assert adding.span_bytes_per_core == 128
     assert torch.spyre.take_kernels() == []
+
+
+def test_the_image_of_a_tensor_shows_the_padding_of_its_rows() -> None:
+    """Each row ends in not-a-number up to a whole stick, and the elements lie where the layout says."""
+    rows = torch.arange(2 * 3 * 70, dtype=torch.int32).reshape(2, 3, 70).to(torch.float16).to("spyre")
+    image = torch.spyre.device_image(rows)
+    layout = torch.spyre.device_layout(rows.shape, rows.dtype)
+    assert image.shape == layout.device_size == (3, 2, 2, 64)
+    assert torch.isnan(image[:, 1, :, 6:]).all()
+    assert not torch.isnan(image[:, 0]).any()
+    assert image[2, 1, 1, 5].item() == rows.cpu()[1, 2, 69].item()
+    assert torch.spyre.device_image(torch.ones((), device="spyre")).shape == (1, 32)
