@@ -61,8 +61,9 @@ class Verdict:
 
     @property
     def is_wrong(self) -> bool:
-        """Required, and fails on the device alone."""
-        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.fails
+        """Required, and fails on the device alone. A test that wants a process of its own was not measured as it is
+        run, so that its failure shows nothing."""
+        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.fails and not self.said.isolate
 
 
 def main() -> int:
@@ -138,6 +139,8 @@ def _check(folder: Path, measured: Sequence[Measured]) -> int:
     _list("required, and fails on the device alone", [one.measured.test.id for one in wrong])
     unused = idle(found)
     _list("expected to fail, and no variant did", [f"{place}  {name}" for place, name in unused])
+    alone = [one.measured.test.id for one in found if one.measured.fails and one.said.isolate]
+    _list("failed beside others, and is to run alone", alone)
     _list("listed and not measured", sorted(listed - {one.measured.test.file for one in found}))
     return 1 if wrong or unused else 0
 

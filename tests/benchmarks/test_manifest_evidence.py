@@ -73,6 +73,12 @@ def test_a_required_test_that_fails_on_the_device_alone_is_wrong() -> None:
     assert [one.measured.test.base for one in judged if one.is_wrong] == ["test_wrong", "test_elsewhere"]
 
 
+def test_a_failure_in_company_says_nothing_of_a_test_that_runs_alone() -> None:
+    alone = manifest("test_wrong").text.replace("mode: xfail", "isolate: true")
+    judged = verdicts(list(read([DOCUMENT])), [ManifestDocument("sample.yaml", alone)])
+    assert [one.measured.test.base for one in judged if one.is_wrong] == ["test_sparse", "test_elsewhere"]
+
+
 def test_an_entry_is_idle_when_no_variant_fails() -> None:
     judged = verdicts(list(read([DOCUMENT])), [manifest("test_sparse", "test_good", "test_skewed")])
     names = sorted(name for _, name in idle(judged))
