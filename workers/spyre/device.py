@@ -6,6 +6,8 @@ need something of ours, since torch has no Python name for the default generator
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -26,6 +28,14 @@ take_operators = observed.take_operators
 take_kernels = observed.take_kernels
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceProperties:
+    """What a device says of itself. `total_memory` is in bytes."""
+
+    name: str
+    total_memory: int
+
+
 # --- devices -------------------------------------------------------------------------------------------------------
 
 
@@ -37,6 +47,10 @@ def is_available() -> bool:
 def is_initialized() -> bool:
     """True: there is nothing to initialise lazily."""
     return True
+
+
+def init() -> None:
+    """There is nothing to initialise; kept because programs call it on every accelerator."""
 
 
 def device_count() -> int:
@@ -63,6 +77,33 @@ class device(torch.accelerator.device_index):  # type: ignore[misc]  # noqa: N80
         super().__init__(None if device is None else _index(device))
 
 
+class device_of(device):  # noqa: N801 - torch's name
+    """Context manager that makes the device of a tensor the current one; a tensor elsewhere changes nothing."""
+
+    def __init__(self, tensor: Any) -> None:
+        super().__init__(tensor.device if tensor.device.type == "spyre" else None)
+
+
+def get_device_name(device: DeviceLike = None) -> str:
+    """What the device is called."""
+    return get_device_properties(device).name
+
+
+def get_device_properties(device: DeviceLike = None) -> DeviceProperties:
+    """Name and size of a device."""
+    return DeviceProperties("IBM Spyre (emulated)", mem_get_info(device)[1])
+
+
+def get_device_capability(device: DeviceLike = None) -> dict[str, Any]:
+    """The dtypes that a device knows, in the form of `torch.accelerator.get_device_capability`."""
+    return dict(torch.accelerator.get_device_capability(_index(device)))
+
+
+def can_device_access_peer(device: DeviceLike, peer_device: DeviceLike) -> bool:
+    """True for two devices that exist: all of them lie in one memory."""
+    return max(_index(device), _index(peer_device)) < device_count()
+
+
 def _index(device: DeviceLike) -> int:
     index: int = torch.accelerator._utils._get_device_index(device, optional=True)
     return index
@@ -79,6 +120,17 @@ def synchronize(device: DeviceLike = None) -> None:
 def current_stream(device: DeviceLike = None) -> Any:
     """This thread's current stream on a device."""
     return torch.accelerator.current_stream(_index(device))
+
+
+def default_stream(device: DeviceLike = None) -> Any:
+    """The stream that every thread starts with on a device."""
+    current = current_stream(device)
+    return torch.Stream(stream_id=0, device_index=current.device_index, device_type=current.device_type)
+
+
+def stream(stream: Any) -> AbstractContextManager[Any]:
+    """Context manager that makes a stream the current one on its device; `None` changes nothing."""
+    return nullcontext() if stream is None else stream
 
 
 def set_stream(stream: Any) -> None:
@@ -111,6 +163,34 @@ def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
     return dict(torch.accelerator.memory_stats(_index(device)))
 
 
+def memory_reserved(device: DeviceLike = None) -> int:
+    """The same as `memory_allocated`, since nothing is held back for later."""
+    held: int = torch.accelerator.memory_reserved(_index(device))
+    return held
+
+
+def max_memory_reserved(device: DeviceLike = None) -> int:
+    """Largest value of `memory_reserved` since the start or the last reset."""
+    peak: int = torch.accelerator.max_memory_reserved(_index(device))
+    return peak
+
+
+def reset_accumulated_memory_stats(device: DeviceLike = None) -> None:
+    """Set the counters of `memory_stats` that only grow to zero."""
+    torch.accelerator.reset_accumulated_memory_stats(_index(device))
+
+
+def mem_get_info(device: DeviceLike = None) -> tuple[int, int]:
+    """Free and total bytes of a device."""
+    free, total = torch.accelerator.get_memory_info(_index(device))
+    return free, total
+
+
+def empty_host_cache() -> None:
+    """Nothing is cached of pinned memory either."""
+    torch.accelerator.empty_host_cache()
+
+
 def empty_cache() -> None:
     """Nothing is cached; kept because programs call it on every accelerator."""
     torch.accelerator.empty_cache()
@@ -141,6 +221,11 @@ def seed() -> int:
     """Seed the default generator of the current device from the system's randomness and return the seed."""
     fresh: int = _default_generator().seed()
     return fresh
+
+
+def seed_all() -> None:
+    """Seed the default generators of all devices with one number from the system's randomness."""
+    manual_seed_all(seed())
 
 
 def initial_seed() -> int:
@@ -186,3 +271,17 @@ def get_amp_supported_dtype() -> list[Any]:
 def is_bf16_supported() -> bool:
     """True: every CPU kernel for bfloat16 serves the device."""
     return True
+
+
+# --- compiling -----------------------------------------------------------------------------------------------------
+
+_INDUCTOR = frozenset({"Scheduling", "PythonWrapperCodegen", "CppWrapperCodegen", "WrapperFxCodegen"})
+
+
+def __getattr__(name: str) -> Any:
+    """Code generation of `torch.compile`, imported when the compiler asks for it, which takes seconds."""
+    if name not in _INDUCTOR:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from workers.spyre import inductor  # noqa: PLC0415 - heavy, and imports what is not there yet at this time
+
+    return getattr(inductor, name)

@@ -93,7 +93,7 @@ def load_device(library: Path) -> None:
     except OSError as error:
         raise DeviceLoadError(f"the device library {library} cannot be loaded: {error}. {_BUILD}") from error
     torch.utils.rename_privateuse1_backend(DEVICE_NAME)
-    from workers.spyre import device  # noqa: PLC0415 - imports torch, and needs the operators of the library
+    from workers.spyre import device, lazy_modules, scattering  # noqa: PLC0415 - these need torch and the library
 
     torch._register_device_module(DEVICE_NAME, device)
     torch.utils.generate_methods_for_privateuse1_backend()
@@ -105,6 +105,8 @@ def load_device(library: Path) -> None:
     except ValueError as error:  # torch's registries are changed by now, but no operator has run
         raise DeviceLoadError(f"{PROFILE_VARIABLE} cannot be used: {error}") from error
     exchange.answer_for(DEVICE_NAME)
+    lazy_modules.keep_lazy_parameters()
+    scattering.complete_torch()
     settle_at_exit()
 
 

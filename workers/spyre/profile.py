@@ -22,6 +22,7 @@ RULES: Mapping[str, str] = {
     "dtype-compute": "the operator does not work on this dtype",
     "dtype-storage": "tensors of this dtype cannot live on the device",
     "generator-offset": "generators of the device have no offset",
+    "inductor": "compiled kernels would pass by the rules of the profile",
     "memory-format": "only the contiguous memory format exists",
     "nested-tensor": "nested tensors are not supported",
     "no-kernel": "the operator has no CPU kernel to run on the device",
