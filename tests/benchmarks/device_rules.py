@@ -1,11 +1,12 @@
-"""The rules by which the device may refuse, as a fixed list: a refusal by another name is a failure."""
+"""Tells a refusal from a failure: the device's own error, naming a rule of its fixed list. Another name is a failure."""
 
 from __future__ import annotations
 
 import re
 
-RULES = frozenset({"generator-offset", "nested-tensor", "no-kernel", "pointer-device", "quantized", "sparse-layout"})
-_REFUSAL = re.compile(r"spyre: unsupported: ([a-z0-9_-]+)")
+from workers.spyre.profile import REFUSAL_PREFIX, RULES
+
+_REFUSAL = re.compile(re.escape(REFUSAL_PREFIX) + r"([a-z0-9-]+)")
 
 
 def rule_in(text: str) -> str:
