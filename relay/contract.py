@@ -255,7 +255,8 @@ class ChangedFile(Message):
 
 
 class PlannedTestMessage(Message):
-    """A collected test that will run. `base` names its `Decision`."""
+    """A collected test that will run. `base` names its `Decision`; `op` and `dtype` are empty where the framework did
+    not generate the test for one."""
 
     id: TestIdText
     file: str
@@ -266,6 +267,8 @@ class PlannedTestMessage(Message):
     tags: tuple[str, ...] = ()
     isolate: bool = False
     timeout_s: TimeoutSeconds | None = None
+    op: ShortText = ""
+    dtype: ShortText = ""
 
 
 class FilteredTest(Message):

@@ -91,7 +91,8 @@ class RunSummary(View):
 
 
 class TestView(View):
-    """A planned test with what came of it. `isolate` and `timeout_s` (seconds) are its manifest entry's wishes."""
+    """A planned test with what came of it. `isolate` and `timeout_s` (seconds) are its manifest entry's wishes;
+    `op` and `dtype` what it was generated for, where that is known."""
 
     __test__ = False
     id: str
@@ -109,6 +110,8 @@ class TestView(View):
     attempts: tuple[Attempt, ...]
     isolate: bool = False
     timeout_s: float | None = None
+    op: str = ""
+    dtype: str = ""
 
 
 class ShardView(View):

@@ -171,6 +171,8 @@ def _planned(planned: PlannedTest, base: BaseTest) -> PlannedTestMessage:
         tags=tuple(capped(tag, SHORT_CAP) for tag in planned.expectation.tags),
         isolate=planned.expectation.isolate,
         timeout_s=planned.expectation.timeout_s,
+        op=capped(planned.test.op or "", SHORT_CAP),
+        dtype=capped(planned.test.dtype or "", SHORT_CAP),
     )
 
 

@@ -121,6 +121,8 @@ def view_test(row: PlannedTest) -> TestView:
         tags=tuple(row.tags),
         isolate=row.isolate,
         timeout_s=row.timeout_s,
+        op=row.op,
+        dtype=row.dtype,
         shard_id=row.shard_id,
         verdict=row.verdict,
         observation=row.observation,

@@ -100,4 +100,6 @@ def _row(shard: Shard, test: PlannedTestMessage) -> dict[str, object]:
         "tags": list(test.tags),
         "isolate": test.isolate,
         "timeout_s": test.timeout_s,
+        "op": test.op,
+        "dtype": test.dtype,
     }

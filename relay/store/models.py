@@ -169,6 +169,8 @@ class PlannedTest(Base):
     tags: Mapped[list[str]] = mapped_column(JSON, default=list)
     isolate: Mapped[bool] = mapped_column(default=False)
     timeout_s: Mapped[float | None]
+    op: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    dtype: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     verdict: Mapped[Verdict | None]
     observation: Mapped[Observation | None]
     duration_s: Mapped[float | None]

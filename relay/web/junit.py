@@ -129,6 +129,10 @@ def _facts(test: TestView) -> Iterator[tuple[str, str]]:
     yield "verdict", test.verdict or ""
     yield "reason", f"{test.rule} at {test.provenance}" if test.provenance else test.rule
     yield "base", test.base
+    if test.op:
+        yield "op", test.op
+    if test.dtype:
+        yield "dtype", test.dtype
     head = [attempt for attempt in test.attempts if attempt.tree is Tree.HEAD]
     base = [attempt for attempt in test.attempts if attempt.tree is Tree.BASE]
     if head:

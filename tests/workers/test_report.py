@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from relay.contract import Expected
@@ -46,6 +48,18 @@ def test_planned_and_filtered_are_told_apart_by_mode() -> None:
     assert [(test.id, test.rule) for test in report.filtered] == [(Y.id, "dtype_unsupported")]
     assert report.shards == ((X.id,),)
     assert report.planned[0].base == report.decisions[0].test == "test/test_a.py::TestA::test_x"
+
+
+def test_what_a_test_was_generated_for_and_how_it_wants_to_run_are_told() -> None:
+    det = replace(X, op="linalg.det", dtype="float32")
+    wishes = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:3", isolate=True, timeout_s=7.0)
+    plain = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:4")
+    plan = Plan((PlannedTest(det, wishes), PlannedTest(Y, plain)))
+    told = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="").planned
+    assert [(test.op, test.dtype, test.isolate, test.timeout_s) for test in told] == [
+        ("linalg.det", "float32", True, 7.0),
+        ("", "", False, None),
+    ]
 
 
 def test_a_test_of_the_rest_of_a_file_names_the_decision_about_the_rest() -> None:

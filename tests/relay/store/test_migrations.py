@@ -12,7 +12,7 @@ from relay.contract import Observation
 from relay.store.engine import Store, upgrade_database
 from tests.relay.worker_story import arrive_and_plan, must_lease, names, post_results, result, results, verdicts
 
-_REVISIONS = ["0001", "0002"]
+_REVISIONS = ["0001", "0002", "0003"]
 
 
 def _go(store: Store, revision: str) -> None:
@@ -38,6 +38,7 @@ def test_rows_survive_the_way_down_and_up_again(store: Store, revision: str) -> 
 
 
 def test_the_second_step_down_takes_away_exactly_what_it_brought(store: Store) -> None:
+    _go(store, "0002")
     with_it = {table: {c["name"] for c in inspect(store.engine).get_columns(table)} for table in ("runs", "tests")}
     _go(store, "0001")
     found = inspect(store.engine)
