@@ -1,4 +1,4 @@
-"""Tells a refusal from a failure: the device's own error, naming a rule of its fixed list. Another name is a failure."""
+"""Tells a refusal from a failure: the device's own error, naming a rule of its fixed list. Any other name is none."""
 
 from __future__ import annotations
 
