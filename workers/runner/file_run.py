@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from relay.contract import Observation
 from workers.runner.child.events import mark
 from workers.runner.child.order import Order
-from workers.runner.child_process import Child, start_child
+from workers.runner.child_process import start_child
 from workers.runner.details import how_it_ended, not_collected, with_output
 from workers.runner.ledger import Ledger
 from workers.runner.parents import TorchUnavailableError, WarmParents
@@ -61,7 +61,8 @@ class FileRun:
         own = {test: limit for test in tests if (limit := self.wanted[test].timeout_s) is not None}
         with start_child(parent, order, self.limits.output_bytes) as child:
             ending = follow(child, Clock(self.limits, own), self.ledger.receive, self.should_stop)
-            output = self._output(child, self.ledger.running or self.order.file)
+            output = child.output_after(mark(self.ledger.running or self.order.file))
+        output = self.parents.without_paths(self.tree, output or parent.last_words())
         self._conclude(ending, output)
 
     def _conclude(self, ending: Ending, output: str) -> None:
@@ -103,7 +104,3 @@ class FileRun:
     def _limit(self, test: str | None) -> float:
         own = self.wanted[test].timeout_s if test is not None else None
         return self.limits.test_timeout_s if own is None else own
-
-    def _output(self, child: Child, subject: str) -> str:
-        """What the child printed since it began with `subject`."""
-        return self.parents.without_paths(self.tree, child.output_after(mark(subject)))

@@ -95,7 +95,7 @@ class WarmParents:
             error = TorchUnavailableError(Observation.TIMED_OUT, sentence)
         else:
             sentence = f"while torch was imported, {how_it_ended(status)}"
-            output = self.without_paths(tree, parent.output.after("\0"))
+            output = self.without_paths(tree, parent.last_words())
             error = TorchUnavailableError(Observation.CRASHED, with_output(sentence, output))
         self._failures[tree] = self._failures.get(tree, 0) + 1
         if parent.problem is not None or self._failures[tree] >= _STARTS:

@@ -70,8 +70,8 @@ class Runner(AbstractContextManager["Runner"]):
             return findings.collection(STOPPED)
         with start_child(parent, self._order(tree, file, path, None), self._limits.output_bytes) as child:
             ending = follow(child, Clock(self._limits, {}), findings.receive, should_stop)
-            output = self._parents.without_paths(tree, child.output_after(mark(file)))
-            problem = collect_problem(ending, self._limits, output)
+            output = child.output_after(mark(file)) or parent.last_words()
+            problem = collect_problem(ending, self._limits, self._parents.without_paths(tree, output))
         return findings.collection(problem)
 
     def run(

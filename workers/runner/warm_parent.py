@@ -26,6 +26,7 @@ from workers.runner.strays import end_strays
 from workers.runner.types import Installation, RunnerTree
 
 _POLL_S = 0.1
+_FOLLOW_S = 3.0
 _REAP_S = 30.0
 
 
@@ -42,6 +43,7 @@ class WarmParent:
         self.output = output
         self.problem: str | None = None
         self.lost = False
+        self._hangs = False
         self.exited: Exited | None = None
 
     @property
@@ -98,7 +100,7 @@ class WarmParent:
             if condition(self.hear()):
                 return True
             if time.monotonic() >= deadline:
-                self.lost = True
+                self.lost = self._hangs = True
             self.output.wait([self._control], _POLL_S)
         return False
 
@@ -109,15 +111,20 @@ class WarmParent:
             self.output.wait([self._control], _POLL_S)
             self.hear()
             if time.monotonic() >= deadline:
-                self.lost = True
+                self.lost = self._hangs = True
+
+    def last_words(self) -> str:
+        """What it printed, when it is lost; while it lives that is nobody's fault."""
+        self.output.drain()
+        return self.output.after("\0") if self.lost else ""
 
     def close(self) -> int | None:
         """End it with its group and everything with its cookie; its wait status, None when we ended it."""
         status = self._process.poll()
-        # A sandbox whose program has died may take a moment to follow; the group is killed in any case.
-        if status is None and self.lost:
+        # A sandbox whose program has died takes a moment to follow.
+        if status is None and self.lost and not self._hangs:
             with suppress(subprocess.TimeoutExpired):
-                status = self._process.wait(_POLL_S)
+                status = self._process.wait(_FOLLOW_S)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(_REAP_S)

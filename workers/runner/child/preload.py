@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,19 +38,23 @@ _INTERNAL = (
     "two_tensor",
 )
 _OTHERS = ("expecttest", "hypothesis", "numpy", "torch._dynamo")
-#: What a file's text has to contain for the module to be imported.
-MODULES = {name: f"torch.testing._internal.{name}" for name in _INTERNAL} | {name: name for name in _OTHERS}
+#: What a file's text has to contain for modules to be imported.
+MODULES: dict[str, tuple[str, ...]] = {name: (f"torch.testing._internal.{name}",) for name in _INTERNAL}
+MODULES |= {name: (name,) for name in _OTHERS}
+# PyTorch's own test class imports it, a second's worth, when the first test of a process runs.
+MODULES["common_utils"] += ("torch._dynamo",)
 _MENTION = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in sorted(MODULES, key=len, reverse=True)))
 _READ_CHARS = 1 << 20
 
 
-def preload(path: Path, wanted: dict[str, str] = MODULES) -> None:
+def preload(path: Path, wanted: Mapping[str, tuple[str, ...]] = MODULES) -> None:
     """Import what the file at `path` mentions. What cannot be imported is left to the child, which will tell."""
     try:
         with path.open(errors="replace") as source:
             text = source.read(_READ_CHARS)
     except OSError:
         return
-    for word in dict.fromkeys(_MENTION.findall(text)):
+    words = dict.fromkeys(_MENTION.findall(text))
+    for module in dict.fromkeys(module for word in words for module in wanted[word]):
         with suppress(Exception, SystemExit):
-            importlib.import_module(wanted[word])
+            importlib.import_module(module)
