@@ -149,9 +149,13 @@ class OperatorTable {
 
   void forget(const c10::FunctionSchema* schema) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (auto* known : records_) {
-      if (known->schema.load(std::memory_order_relaxed) == schema) {
-        known->schema.store(nullptr, std::memory_order_relaxed);
+    for (size_t i = slot(schema);; i = (i + 1) % kSlots) {
+      auto* found = slots_[i].load(std::memory_order_relaxed);
+      if (found == nullptr) {
+        return;
+      }
+      if (found->schema.load(std::memory_order_relaxed) == schema) {
+        found->schema.store(nullptr, std::memory_order_relaxed);
       }
     }
   }

@@ -73,6 +73,8 @@ at::Tensor empty_strided(
 at::Tensor efficient_zero_tensor(
     c10::IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
     std::optional<c10::Device> device, std::optional<bool> pin_memory) {
+  static const TypedOperator self("aten::_efficientzerotensor");
+  self.note();
   require_dense(dtype, layout, pin_memory);
   check_creation(size, c10::dtype_or_default(dtype), std::nullopt);
   at::native::ZeroTensorAllocator nothing(device_at(device ? device->index() : -1));
