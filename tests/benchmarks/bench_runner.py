@@ -96,11 +96,20 @@ class Bench:
     sandbox: SandboxMode
 
     @property
+    def made_up(self) -> Path:
+        """The checkout of the files that are made up here."""
+        return self.folder / "checkout"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
     def environment(self) -> dict[str, str]:
         """The same for both sides; the runner's own children get the same device by the runner's own means."""
         fixed = {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         device = {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "privateuse1", "SPYRE_LIBRARY": str(self.library)}
-        plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "HOME": str(self.folder), "TMPDIR": str(self.folder)}
+        plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "HOME": str(self.temporary), "TMPDIR": str(self.temporary)}
         return {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT), **fixed, **device, **plain}
 
     def upstream_files(self, tree: Path) -> Comparison:
@@ -112,18 +121,18 @@ class Bench:
         crashing = range(1, 3 * count, 3)
         tests = [_CRASH.format(number) if number in crashing else _short(number) for number in range(10)]
         file = self._write(f"test_{count}_crashes.py", tests)
-        xdist = self._pytest(self.folder, file, "-p", "xdist", "-n1")
+        xdist = self._pytest(self.made_up, file, "-p", "xdist", "-n1")
         title = f"a file with {count} of 10 tests crashing, beside pytest -n1"
-        return Comparison(title, 0.4, self.folder, [file], [xdist])
+        return Comparison(title, 0.4, self.made_up, [file], [xdist])
 
     def short_tests(self) -> Comparison:
         file = self._write("test_many.py", [_short(number) for number in range(2_000)])
         title = "a file of 2,000 short tests, beside plain pytest"
-        return Comparison(title, 1.1, self.folder, [file], [self._pytest(self.folder, file)])
+        return Comparison(title, 1.1, self.made_up, [file], [self._pytest(self.made_up, file)])
 
     def _write(self, name: str, tests: Sequence[str]) -> str:
-        path = self.folder / "test" / name
-        path.parent.mkdir(exist_ok=True)
+        path = self.made_up / "test" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_HEAD + "".join(tests))
         return f"test/{name}"
 
@@ -140,6 +149,7 @@ class Bench:
         return sum(self._spend(command, comparison.checkout / "test", (0, 1)) for command in comparison.theirs)
 
     def _spend(self, command: Sequence[str], directory: Path, fine: Sequence[int]) -> float:
+        self.temporary.mkdir(exist_ok=True)
         log = self.folder / "log"
         spent = processor_seconds(command, directory, self.environment, log)
         if spent.status not in fine:
