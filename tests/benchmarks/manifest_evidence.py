@@ -119,11 +119,12 @@ def verdicts(measured: Sequence[Measured], documents: Sequence[ManifestDocument]
 
 
 def idle(found: Sequence[Verdict]) -> list[tuple[str, str]]:
-    """The entries that expect failures, and the base names they do so for, where no variant failed: place, name."""
+    """The entries that expect failures, and the base names they do so for, where no variant failed: place, name.
+    Names without a class, which is how entries are matched."""
     failing: Counter[tuple[str, str]] = Counter()
     for one in found:
         if one.said.mode in _EXCUSES and one.said.rule == "listed":
-            failing[one.said.provenance, str(one.measured.test.base_test)] += one.measured.fails
+            failing[one.said.provenance, f"{one.measured.test.file}::{one.measured.test.base}"] += one.measured.fails
     return sorted(place for place, count in failing.items() if not count)
 
 

@@ -82,7 +82,7 @@ def test_a_failure_in_company_says_nothing_of_a_test_that_runs_alone() -> None:
 def test_an_entry_is_idle_when_no_variant_fails() -> None:
     judged = verdicts(list(read([DOCUMENT])), [manifest("test_sparse", "test_good", "test_skewed")])
     names = sorted(name for _, name in idle(judged))
-    assert names == [f"{FILE}::TestFoo::test_good", f"{FILE}::TestFoo::test_skewed"]
+    assert names == [f"{FILE}::test_good", f"{FILE}::test_skewed"]
 
 
 @pytest.mark.parametrize("names", [(), ("test_good",)])
