@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from workers.overlay import WheelMissingError, installed_wheel
+from workers.runner.sandbox import interpreter_folders
 
 #: The worker's own environment. Always there, never in the register, and preferred where nothing else decides.
 DEFAULT = "default"
@@ -97,7 +98,7 @@ def inspected_environment(name: str, place: Path, profile: str) -> Environment:
     """The environment of a Python, or of the virtual environment in a folder, found out by asking that Python.
 
     Raises:
-        EnvironmentProblemError: when it is no Python, too old, or lacks torch or pytest.
+        EnvironmentProblemError: when it is no Python, too old, or lacks torch or pytest of its own.
     """
     python = _python_at(place)
     answer = _inspect(python)
@@ -111,6 +112,11 @@ def inspected_environment(name: str, place: Path, profile: str) -> Environment:
             f"{package} is not installed for {python}. Install it there: {python} -m pip install {package}"
         )
     wheel = Path(answer.torch).parent.parent.resolve()
+    if not any(wheel.is_relative_to(folder.resolve()) for folder in interpreter_folders(python)):
+        raise EnvironmentProblemError(
+            f"The torch of {python} lies outside of it, in {wheel}, where sandboxed tests do not see it. "
+            f"Install it there: {python} -m pip install --force-reinstall torch"
+        )
     return Environment(name, python, wheel, shown, read_torch(wheel), profile)
 
 

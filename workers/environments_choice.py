@@ -45,7 +45,7 @@ class Nearness:
     def sentence(self) -> str:
         """What a reader of the report should know about the torch that answered, and how well it fits the tree."""
         environment = self.environment
-        said = f"Tested with torch {environment.torch.shown} of environment {environment.name}"
+        said = f"Torch {environment.torch.shown} of environment {environment.name} answers for this run"
         if self.commits is not None:
             said += f", {self.commits} commits from the base commit"
         if self.is_skewed:

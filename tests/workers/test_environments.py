@@ -47,6 +47,15 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(tmp_path: Pa
         inspected_environment("x", tmp_path / "venv", "compat")
 
 
+def test_a_torch_that_a_sandbox_would_not_show_is_refused(tmp_path: Path) -> None:
+    """A checkout installed in place, for one."""
+    site = make_venv(tmp_path / "venv", "pytest")
+    torch_folder(tmp_path / "checkout")
+    (site / "torch.pth").write_text(f"{tmp_path / 'checkout'}\n")
+    with pytest.raises(EnvironmentProblemError, match="lies outside of it"):
+        inspected_environment("x", tmp_path / "venv", "compat")
+
+
 def test_an_old_python_is_refused(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho \'{"version": [3, 10, 4], "torch": "/t/__init__.py", "pytest": "/p"}\'\n')

@@ -33,7 +33,7 @@ def test_one_environment_is_no_choice_but_is_named(mirror: Mirror, history: list
     choice = choose([an_environment("default", "2.13.0+cpu", UNKNOWN)], mirror, history[4])
     assert choice.environment.name == "default"
     assert choice.why == ""
-    assert choice.notes == (f"Tested with torch 2.13.0+cpu ({UNKNOWN[:12]}) of environment default.",)
+    assert choice.notes == (f"Torch 2.13.0+cpu ({UNKNOWN[:12]}) of environment default answers for this run.",)
 
 
 def test_commits_decide_where_all_are_known(mirror: Mirror, history: list[str]) -> None:

@@ -215,7 +215,7 @@ def test_the_report_says_what_answers_for_it(select: Selecting) -> None:
     assert (report.tested_on.name, report.tested_on.torch_version) == ("default", own.torch.version)
     assert (report.tested_on.torch_git_sha, report.tested_on.device_profile) == (own.torch.git_sha, "compat")
     assert report.tested_on.sandbox == "none: scripted"
-    assert report.notes[0].startswith(f"Tested with torch {own.torch.version} (")
+    assert report.notes[0].startswith(f"Torch {own.torch.version} (")
     assert "The tree is of version 2.6.0" in report.notes[0]
 
 

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from relay.contract import Change, Expected, LeaseRequest, ShardKind, ShardOutcome, TestOrder, Tree, TriageSettings
+from relay.contract import (
+    Change,
+    Expected,
+    LeaseRequest,
+    ShardKind,
+    ShardOutcome,
+    TestedOn,
+    TestOrder,
+    Tree,
+    TriageSettings,
+)
 from selector.triage import LlmClient
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
@@ -71,6 +81,22 @@ def test_a_shard_is_run_reported_and_finished(
     }
     assert [(end.outcome, end.error) for end in relay.finished] == [(ShardOutcome.DONE, "")]
     assert list((tmp_path / "work" / "shards").iterdir()) == []
+
+
+def test_a_run_planned_on_an_environment_that_is_not_here_is_left_to_others(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    """Its other shards would answer for another torch."""
+    lease = a_test_lease(change, TESTS).model_copy(
+        update={"tested_on": TestedOn(name="nightly", torch_version="2.99.0")}
+    )
+    relay.leases.append(lease)
+    runner = ScriptedRunner()
+    awake(runner).run()
+    assert runner.runs == []
+    (end,) = relay.finished
+    assert end.outcome is ShardOutcome.FAILED
+    assert end.error.startswith("The run was planned on torch 2.99.0 of environment nightly, and this worker has no")
 
 
 def test_a_redelivered_wake_finds_nothing_to_do(
