@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.contract import Observation
 from selector.types import CollectedTest
 from tests.benchmarks.device_pairs import Pair, Seen, Standing, by_reason, figures, is_generated, key, pair, standing
@@ -50,6 +52,13 @@ def test_another_dtype_is_another_test() -> None:
     device = collected("TestFoo", "test_add_spyre_float16", "spyre", dtype="float16")
     pairs = pair({key(cpu, "cpu"): (cpu, PASSED)}, {key(device, "spyre"): (device, PASSED)}, "spyre")
     assert [(each.cpu, each.device) for each in pairs] == [(PASSED, None), (None, PASSED)]
+
+
+def test_what_is_known_of_parameters_changes_nothing() -> None:
+    """A parameter can hold the device's name, and an earlier document may hold no parameters at all."""
+    cpu = collected("TestFoo", "test_add_mode_sum_cpu", "cpu")
+    device = replace(collected("TestFoo", "test_add_mode_sum_spyre", "spyre"), parameters=(("mode", "sum"),))
+    assert key(cpu, "cpu") == key(device, "spyre")
 
 
 def test_a_test_without_a_device_keeps_its_name() -> None:
