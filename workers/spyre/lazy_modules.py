@@ -31,4 +31,5 @@ def _move_lazily(module: Any, convert: Callable[[Any], Any], recurse: bool = Tru
 def _reopened(parameter: Any) -> Any:
     if is_lazy(parameter):
         return parameter
-    return UninitializedParameter(parameter.requires_grad, device=parameter.device, dtype=parameter.dtype)
+    make: Any = UninitializedParameter  # torch's stub knows only the first argument
+    return make(parameter.requires_grad, device=parameter.device, dtype=parameter.dtype)

@@ -92,15 +92,19 @@ def test_the_list_tells_intact_from_damaged_and_used_from_kept(relay: Relay, cac
     assert [found["used"] for found in as_json["libraries"]] == [False, True]
 
 
-def test_status_of_a_device_that_works(relay: Relay, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("profile", ["compat", "spyre-2026-06"])
+def test_status_of_a_device_that_works(
+    relay: Relay, built: Path, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
     """How many there are, of which torch and profile, from which file, and that each computes."""
+    monkeypatch.setenv("SPYRE_PROFILE", profile)
     monkeypatch.setenv("SPYRE_LIBRARY", str(built))
     monkeypatch.setenv("SPYRE_DEVICE_COUNT", "2")
     ended = relay("device", "status")
     assert (ended.code, ended.err) == (0, "")
     first, second = ended.out.splitlines()
     assert first.startswith("torch 2.13.0")
-    assert first.endswith(f"2 devices, profile compat, {built}")
+    assert first.endswith(f"2 devices, profile {profile}, {built}")
     assert second == "an addition on each gives the right sum"
 
 
@@ -113,6 +117,15 @@ def test_status_of_a_device_that_is_not_there(relay: Relay, cache: Path) -> None
     assert ended.json["torch"].startswith("2.13.0")
     assert "not compiled yet" in ended.json["problem"]
     assert ended.json["problem"].endswith("Run `relay device build`.")
+
+
+def test_status_with_a_profile_that_is_not_there(relay: Relay, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The known ones are named."""
+    monkeypatch.setenv("SPYRE_LIBRARY", str(built))
+    monkeypatch.setenv("SPYRE_PROFILE", "no-such-profile")
+    ended = relay("device", "status")
+    assert ended.code == 1
+    assert "compat, spyre-2026-06" in ended.err
 
 
 def test_status_of_a_device_that_is_switched_off(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
