@@ -6,6 +6,7 @@ installed package.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import pytest
 from workers.runner.child.channel import Channel
 from workers.runner.child.confinement import die_with_parent, flush_everything, show_stacks, take_limits
 from workers.runner.child.generation import Generation
+from workers.runner.child.one_file import OneFile
 from workers.runner.child.order import Order
 from workers.runner.child.reporting import Reporter
 
@@ -76,7 +78,9 @@ def _carry_out(order: Order, channel: Channel, stderr: int) -> int:
     reporter = Reporter(order, channel, generation, stderr)
     sys.path.insert(0, os.getcwd())
     sys.argv = [order.path]
-    status = pytest.main([*_PYTEST_OPTIONS, f"--rootdir={order.checkout}", order.path], plugins=[reporter])
+    plugins = [OneFile(Path(order.path)), reporter]
+    gc.enable()
+    status = pytest.main([*_PYTEST_OPTIONS, f"--rootdir={order.checkout}", order.path], plugins=plugins)
     if not reporter.collected:
         reporter.refuse(
             f"while the file was collected: {reporter.interruption or f'pytest ended with status {status}'}"
