@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from relay.contract import MESSAGE_CAP
+from relay.contract import MESSAGE_CAP, Observation
 from selector.types import CollectedTest
 from tests.workers.runner.bench import FILE, Bench
+from workers.runner.types import WantedTest
 
 
 def test_generated_tests_name_their_source_method_operator_and_dtype(torch_bench: Bench) -> None:
@@ -131,3 +132,18 @@ def test_the_configuration_of_the_checkout_is_not_read(bench: Bench) -> None:
     bench.write("[pytest]\naddopts = --no-such-option\n", "pytest.ini")
     bench.write("def test_one(): pass")
     assert [test.method for test in bench.collect().tests] == ["test_one"]
+
+
+def test_a_file_in_a_package_and_a_file_deep_in_folders_are_found(bench: Bench) -> None:
+    """A package's own set-up belongs to its files; neighbours are not looked at."""
+    bench.write("raise RuntimeError('a neighbour')", "test/deep/test_neighbour.py")
+    bench.write("def test_one(): pass", "test/deep/er/test_sample.py")
+    bench.write("ready = []\ndef setup_module(module): ready.append(1)", "test/deep/package/__init__.py")
+    bench.write("from . import ready\ndef test_two(): assert ready", "test/deep/package/test_two.py")
+    deep = bench.collect("test/deep/er/test_sample.py")
+    assert [(test.id, deep.error) for test in deep.tests] == [("test/deep/er/test_sample.py::test_one", "")]
+    packed = "test/deep/package/test_two.py"
+    assert [test.id for test in bench.collect(packed).tests] == [f"{packed}::test_two"]
+    wanted = [WantedTest(f"{packed}::test_two")]
+    bench.runner.run(bench.tree, packed, wanted, bench.outcomes.append, lambda: False)
+    assert [(outcome.observation, outcome.detail) for outcome in bench.outcomes] == [(Observation.PASSED, "")]
