@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.cli import text
+from relay.cli import report_text, text
 from relay.cli.output import Output, clean, one_line
 from relay.client import FINAL_STATES, ApiClient
 from relay.views import Conclusion, RunDetail, RunState, RunSummary, TestView, Verdict
@@ -86,11 +86,11 @@ def _show_facts(out: Output, detail: RunDetail) -> None:
         facts.append(("repeats", f"run {run.rerun_of}"))
     if tested:
         words = (tested.name, tested.torch_version, tested.torch_git_sha, tested.python_version, tested.device_profile)
-        facts.append(("tested on", one_line(text.tested_on(*words), 500)))
+        facts.append(("tested on", one_line(report_text.tested_on(*words), 500)))
         facts.append(("sandbox", one_line(tested.sandbox or "not told", 500)))
     out.table(("", ""), facts)
     if tested and tested.unconfined:
-        out.say(one_line(text.unconfined(tested.sandbox), 700))
+        out.say(one_line(report_text.unconfined(tested.sandbox), 700))
 
 
 def show_funnel(out: Output, detail: RunDetail) -> None:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from relay.cli import text
+from relay.cli import report_text
 from relay.failures import Failure
 
 
@@ -29,6 +29,6 @@ def write_report(pieces: Iterable[bytes], file: str) -> int:
                 size = sum(part.write(piece) for piece in pieces)
             draft.replace(target)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ReportUnwritable(text.report_unwritable(file, reason), text.report_unwritable_hint()) from error
+        message = report_text.report_unwritable(file, error.strerror or str(error))
+        raise ReportUnwritable(message, report_text.report_unwritable_hint()) from error
     return size

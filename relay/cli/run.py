@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.cli import text
+from relay.cli import report_text, text
 from relay.cli.options import ExitStatusOption, JsonOption, RunArgument, UrlOption
 from relay.cli.output import Output, one_line
 
@@ -89,7 +89,7 @@ def report_run(
     if as_json and junit != "-":
         out.data({"run": run.id, "file": junit, "bytes": size})
     elif junit != "-":
-        out.note(text.report_written(run.id, junit))
+        out.note(report_text.report_written(run.id, junit))
     _exit_by(run, exit_status)
 
 
