@@ -72,6 +72,12 @@ class WorkerSettings(BaseSettings):
     def _absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
 
+    @field_validator("device_profile")
+    @classmethod
+    def _whole_path(cls, profile: str) -> str:
+        """Test processes run in other folders than the worker."""
+        return str(Path(profile).expanduser().resolve()) if profile.endswith(".toml") else profile
+
     @field_validator("build_command")
     @classmethod
     def _words(cls, command: str | None) -> str | None:

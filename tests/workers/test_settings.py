@@ -23,6 +23,13 @@ def test_the_environment_is_read() -> None:
     assert settings.work_dir.is_absolute()
 
 
+@pytest.mark.parametrize("profile", ["spyre-2026-06", "mine.toml"])
+def test_a_profile_is_a_name_or_a_file_by_its_whole_path(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
+    monkeypatch.setenv("RELAY_DEVICE_PROFILE", profile)
+    expected = str(Path.cwd() / profile) if profile.endswith(".toml") else profile
+    assert load_settings().device_profile == expected
+
+
 def test_secrets_are_not_shown() -> None:
     shown = repr(load_settings()) + str(load_settings()) + load_settings().model_dump_json()
     assert "the-token" not in shown

@@ -173,4 +173,6 @@ def _readable(installation: Installation, tree: RunnerTree, staged: Path) -> tup
         folders.append(tree.torch_path)
     if installation.library is not None:
         folders.append(installation.library.resolve().parent)
+    if installation.profile.endswith(".toml"):
+        folders.append(Path(installation.profile).absolute())
     return tuple(folders)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
+
+import pytest
 
 from relay.contract import Observation
 from tests.workers.runner.bench import FILE, Bench, alive
-from workers.runner.types import RunnerTree, WantedTest
+from workers.runner.runner import Runner
+from workers.runner.sandbox import Launch, Unconfined
+from workers.runner.types import Installation, RunnerTree, WantedTest
 
 PASSED, FAILED, CRASHED = Observation.PASSED, Observation.FAILED, Observation.CRASHED
 
@@ -168,3 +173,30 @@ def test_nothing_of_a_runner_is_left_when_it_is_closed(bench: Bench) -> None:
     bench.close()
     assert not alive(int(parents(bench)[0]))
     assert list(bench.scratch.iterdir()) == []
+
+
+class Recording(Unconfined):
+    """Keeps what it is asked to start."""
+
+    def __init__(self) -> None:
+        super().__init__("for a test")
+        self.launches: list[Launch] = []
+
+    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
+        self.launches.append(launch)
+        return super().start(launch)
+
+
+@pytest.mark.parametrize("by_path", [True, False])
+def test_a_profile_that_is_a_file_is_shown_to_the_device(bench: Bench, by_path: bool) -> None:
+    library, profile = bench.folder / "device" / "lib.so", bench.folder / "profiles" / "mine.toml"
+    for file in (library, profile):
+        file.parent.mkdir()
+        file.touch()
+    installation = Installation("spyre", library, profile=str(profile) if by_path else "compat")
+    sandbox = Recording()
+    with Runner(installation, bench.scratch, sandbox, bench.limits) as runner:
+        runner.probe(bench.tree)
+    assert (profile in sandbox.launches[0].readable) is by_path
+    assert library.parent in sandbox.launches[0].readable
+    assert sandbox.launches[0].environment["SPYRE_PROFILE"] == installation.profile
