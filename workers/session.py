@@ -22,6 +22,7 @@ from workers.checkout import Checkout, checked_out
 from workers.device_runner import DeviceRunner
 from workers.environments import Environment
 from workers.heartbeat import LeaseKeeper, StopReason
+from workers.native_build_process import BuildStoppedError
 from workers.observed_operators import RecordedTests
 from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.report import capped
@@ -107,7 +108,10 @@ class Session:
             checked_out(self.workspace.mirrors, lease.change, folder, kept) as checkout,
         ):
             do = self._select if lease.kind is ShardKind.SELECT else self._test
-            complete = do(lease, checkout, keeper)
+            try:
+                complete = do(lease, checkout, keeper)
+            except BuildStoppedError:
+                complete = False
             # Said before the trees are removed, which takes seconds on a large tree.
             self._end(lease, keeper, complete=complete)
 

@@ -26,7 +26,9 @@ from tests.workers.leases import NOWHERE, a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
 from tests.workers.scripted_runner import F, P, ScriptedRunner
 from tests.workers.upstream import Upstream
+from workers.native_build import NativeBuilds
 from workers.relay_client import RelayClient, RetryPolicy
+from workers.runner.sandbox import Unconfined
 from workers.session import Session
 from workers.workspace import Workspace
 
@@ -53,12 +55,16 @@ def awake(relay: RelayDouble, tmp_path: Path) -> Iterator[Callable[..., Session]
     """Sessions of one worker with a scripted runner."""
     with RelayClient(relay.url, TOKEN, retry=QUICK) as client:
 
-        def session(runner: ScriptedRunner, shutting_down: Callable[[], bool] = lambda: False) -> Session:
+        def session(
+            runner: ScriptedRunner,
+            shutting_down: Callable[[], bool] = lambda: False,
+            builds: NativeBuilds | None = None,
+        ) -> Session:
             return Session(
                 client=client,
                 workspace=Workspace(tmp_path / "work"),
                 identity=LeaseRequest(worker="w1", device="spyre"),
-                bench=a_bench(runner),
+                bench=a_bench(runner, builds=builds),
                 make_llm=no_model,
                 shutting_down=shutting_down,
             )
@@ -171,6 +177,21 @@ def test_a_shutdown_stops_softly_and_makes_the_shard_due_again(
     assert [end.outcome for end in relay.finished] == [ShardOutcome.FAILED]
     assert "stopped before the shard was done" in relay.finished[0].error
     assert len(relay.leases) == 1
+
+
+def test_a_shutdown_ends_a_build_and_makes_the_shard_due_again(
+    relay: RelayDouble, awake: Callable[..., Session], upstream: Upstream, tmp_path: Path
+) -> None:
+    base = upstream.commit({FILE: "old\n", "aten/a.cpp": "1\n"})
+    change = upstream.change(base, upstream.commit({"aten/a.cpp": "2\n"}))
+    relay.leases.append(a_test_lease(change, TESTS))
+    builds = NativeBuilds(tmp_path / "builds", ("sleep", "600"), Unconfined(""), 600, 1 << 30)
+    runner = ScriptedRunner()
+    assert awake(runner, lambda: not relay.leases, builds).run() == 1
+    assert runner.runs == []
+    assert [(end.outcome, end.error) for end in relay.finished] == [
+        (ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
+    ]
 
 
 def test_a_shutdown_after_the_last_test_does_not_spoil_the_shard(
