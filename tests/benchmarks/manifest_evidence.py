@@ -60,10 +60,15 @@ class Verdict:
         return f"{mode}: {'fails' if self.measured.fails else works}"
 
     @property
+    def had_less(self) -> bool:
+        """Whether the entry asks for more than the measurement gave: a process of its own, or more time."""
+        hurried = self.measured.seen["observation"] == Observation.TIMED_OUT
+        return self.said.isolate or (hurried and (self.said.timeout_s or 0) > self.measured.seen["seconds"])
+
+    @property
     def is_wrong(self) -> bool:
-        """Required, and fails on the device alone. A test that wants a process of its own was not measured as it is
-        run, so that its failure shows nothing."""
-        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.fails and not self.said.isolate
+        """Required, and fails on the device alone in spite of all that it is given."""
+        return self.said.mode is Mode.MANDATORY_SUCCESS and self.measured.fails and not self.had_less
 
 
 def main() -> int:
@@ -140,8 +145,8 @@ def _check(folder: Path, measured: Sequence[Measured]) -> int:
     _list("required, and fails on the device alone", [one.measured.test.id for one in wrong])
     unused = idle(found)
     _list("expected to fail, and no variant did", [f"{place}  {name}" for place, name in unused])
-    alone = [one.measured.test.id for one in found if one.measured.fails and one.said.isolate]
-    _list("failed beside others, and is to run alone", alone)
+    short = [one.measured.test.id for one in found if one.measured.fails and one.had_less]
+    _list("failed, and is given a process of its own or more time than it had", short)
     _list("listed and not measured", sorted(listed - {one.measured.test.file for one in found}))
     return 1 if wrong or unused else 0
 

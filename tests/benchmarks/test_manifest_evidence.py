@@ -79,6 +79,18 @@ def test_a_failure_in_company_says_nothing_of_a_test_that_runs_alone() -> None:
     assert [one.measured.test.base for one in judged if one.is_wrong] == ["test_sparse", "test_elsewhere"]
 
 
+@pytest.mark.parametrize(("limit", "wrong"), [(100, ["test_slow"]), (300, [])])
+def test_a_time_out_says_nothing_of_a_test_that_is_given_more_time(limit: int, wrong: list[str]) -> None:
+    slow = found("test_slow", "passed", "timed_out")
+    slow["spyre"]["seconds"] = 120.5
+    hurried = {
+        "files": [{"file": FILE, "tests": [slow], "collected_on_cpu": [{**COLLECTED[0], "id": slow["cpu"]["id"]}]}]
+    }
+    given = manifest("test_slow").text.replace("mode: xfail", f"timeout_s: {limit}")
+    judged = verdicts(list(read([hurried])), [ManifestDocument("sample.yaml", given)])
+    assert [one.measured.test.base for one in judged if one.is_wrong] == wrong
+
+
 def test_an_entry_is_idle_when_no_variant_fails() -> None:
     judged = verdicts(list(read([DOCUMENT])), [manifest("test_sparse", "test_good", "test_skewed")])
     names = sorted(name for _, name in idle(judged))
