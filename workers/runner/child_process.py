@@ -26,6 +26,7 @@ _LAST_WORDS_S = 3.0
 _POLL_S = 0.1
 #: A warm parent kills a child at once, and hunts for what it left a few seconds.
 _ANSWER_S = 5.0
+_PING_S = 5.0
 
 
 class Child:
@@ -37,6 +38,7 @@ class Child:
         self._reader = Reader(key)
         self._open = True
         self._line = bytearray()
+        self._next_ping = time.monotonic() + _PING_S
 
     @property
     def status(self) -> int | None:
@@ -85,8 +87,13 @@ class Child:
             self._parent.lost = True
 
     def vanished(self) -> bool:
-        """Whether the child's pipe has ended while the warm parent says nothing of its exit, and does not answer."""
-        return not self._open and not self.exited() and not self._parent.answers(_ANSWER_S)
+        """Whether the warm parent does not answer any more. It is asked when the child's pipe has ended without a word
+        of its exit, and every few seconds, because a process that was left behind may hold the pipe."""
+        due = not self._open or time.monotonic() >= self._next_ping
+        if not due or not self._parent.forked or self.exited():
+            return False
+        self._next_ping = time.monotonic() + _PING_S
+        return not self._parent.answers(_ANSWER_S)
 
     def output_after(self, mark: str) -> str:
         """The kept end of the output, from the last occurrence of `mark` on where there is one."""

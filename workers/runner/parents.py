@@ -76,7 +76,11 @@ class WarmParents:
         except BaseException:
             shutil.rmtree(scratch, ignore_errors=True)
             raise
-        parent.wait_ready(self._limits.collect_timeout_s, should_stop)
+        try:
+            parent.wait_ready(self._limits.collect_timeout_s, should_stop)
+        except BaseException:
+            self._end(parent, scratch)
+            raise
         if parent.problem == "":
             self._failures.pop(tree, None)
             self._alive[tree] = parent, scratch

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from workers.runner.child.control import CONTROL, PACKET_CAP, Exited, Fork, Message, Ping, Ready
+from workers.runner.child.control import CONTROL, PACKET_CAP, Exited, Fork, Forked, Message, Ping, Ready
 from workers.runner.child.order import Order
 from workers.runner.environment import child_environment, command
 from workers.runner.output import OutputTail
@@ -44,6 +44,7 @@ class WarmParent:
         self.problem: str | None = None
         self.lost = False
         self._hangs = False
+        self.forked = False
         self.exited: Exited | None = None
 
     @property
@@ -60,7 +61,7 @@ class WarmParent:
 
     def fork(self, order: Order, events: int, output: int) -> None:
         """Have it fork a child. The descriptors stay the caller's. Raises OSError when memory is out."""
-        self.exited = None
+        self.forked, self.exited = False, None
         source = order.dump()
         try:
             self.say(Fork(), (source, events, output))
@@ -82,6 +83,8 @@ class WarmParent:
         match message:
             case Ready(problem=problem):
                 self.problem = problem
+            case Forked():
+                self.forked = True
             case Exited():
                 self.exited = message
             case _:

@@ -101,11 +101,14 @@ def test_what_takes_all_memory_or_all_processes_hurts_nobody_else(bench: Bench) 
                             os._exit(0)
                     except OSError:
                         break
+            def test_in_peace(self):
+                with open(f"/proc/self/task/{os.getpid()}/children") as children:
+                    self.assertEqual(children.read(), "")
             def test_abort(self): os.abort()
             def test_after(self): self.fail("after all")
     """)
-    outcomes = bench.run("test_memory", "test_fork_bomb", "test_abort", "test_after")
-    assert [outcome.observation for outcome in outcomes.values()] == [FAILED, PASSED, CRASHED, FAILED]
+    outcomes = bench.run("test_memory", "test_fork_bomb", "test_in_peace", "test_abort", "test_after")
+    assert [outcome.observation for outcome in outcomes.values()] == [FAILED, PASSED, PASSED, CRASHED, FAILED]
     assert outcomes["test_memory"].detail.startswith("MemoryError")
     assert "SIGABRT" in outcomes["test_abort"].detail
 

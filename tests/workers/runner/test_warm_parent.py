@@ -103,6 +103,8 @@ def test_a_killed_or_stopped_parent_is_replaced_and_no_other_test_suffers(bench:
                 os.kill(os.getppid(), signal.SIGKILL)
             def test_between(self): {note(bench)}
             def test_stop(self):
+                if os.fork() == 0:  # holds the pipes open
+                    time.sleep(3600)
                 os.kill(os.getppid(), signal.SIGSTOP)
                 os._exit(3)
             def test_after(self): self.fail({note(bench)})

@@ -26,6 +26,11 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
+class Forked:
+    """The child lives; from now on the warm parent answers at once."""
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """Make the child print its stacks and die."""
 
@@ -54,5 +59,5 @@ class Exited:
     clean: bool
 
 
-Message = Ready | Fork | Abort | Kill | Ping | Pong | Exited
-CONTROL: Language[Message] = Language(Ready, Fork, Abort, Kill, Ping, Pong, Exited)
+Message = Ready | Fork | Forked | Abort | Kill | Ping | Pong | Exited
+CONTROL: Language[Message] = Language(Ready, Fork, Forked, Abort, Kill, Ping, Pong, Exited)

@@ -41,9 +41,21 @@ def _reap() -> bool:
     return True
 
 
+def is_crowded(limit: int) -> bool:
+    """Whether the main thread of this process has more than `limit` children. Cheap; False where the kernel keeps no
+    list of them."""
+    try:
+        return _listing(os.getpid()).read_bytes().count(b" ") > limit
+    except OSError:
+        return False
+
+
+def _listing(process: int) -> Path:
+    return Path(f"/proc/self/task/{process}/children")
+
+
 def _children(parent: int) -> Iterator[int]:
-    listing = Path(f"/proc/self/task/{parent}/children")
-    if listing.exists():  # a kernel option
+    if (listing := _listing(parent)).exists():  # a kernel option
         yield from map(int, listing.read_text().split())
         return
     for folder in Path("/proc").iterdir():

@@ -59,6 +59,8 @@ class Finished:
 
 #: Exit status of a child whose event pipe was closed or replaced under it.
 CHANNEL_LOST = 86
+#: Exit status of a child that makes way for another, after a test that left too many processes.
+CROWDED = 87
 
 Event = Found | Refused | Began | Ended | Finished
 _LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Finished)

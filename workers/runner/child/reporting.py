@@ -16,13 +16,16 @@ from pathlib import Path
 import pytest
 
 from workers.runner.child.channel import Channel
-from workers.runner.child.events import Began, Ended, Finished, Found, Refused, mark
+from workers.runner.child.descendants import is_crowded
+from workers.runner.child.events import CROWDED, Began, Ended, Finished, Found, Refused, mark
 from workers.runner.child.generation import Generation, Origin, as_texts
 from workers.runner.child.order import Order
 
 _FRAMES_OF_FILE = 3
 _FRAMES_AT_END = 2
 _FRAME_CAP = 300
+#: More children than this are no service that the next test may need.
+_CHILDREN_CAP = 50
 #: Frames of these say nothing about the test.
 _HARNESS = ("/_pytest/", "/unittest/")
 
@@ -94,6 +97,9 @@ class Reporter:
         observation, detail = self._account.verdict()
         operators = self._operators()
         self._channel.send(Ended(test, observation, seconds, detail[: self._order.detail_chars], operators))
+        if is_crowded(_CHILDREN_CAP):
+            # They would leave the next tests no process to start; the warm parent clears them away with this one.
+            os._exit(CROWDED)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -19,7 +19,19 @@ from contextlib import suppress
 from pathlib import Path
 
 from workers.runner.child.confinement import die_with_parent, keep_orphans, reset_signals, threads_of_user
-from workers.runner.child.control import CONTROL, PACKET_CAP, Abort, Exited, Fork, Kill, Message, Ping, Pong, Ready
+from workers.runner.child.control import (
+    CONTROL,
+    PACKET_CAP,
+    Abort,
+    Exited,
+    Fork,
+    Forked,
+    Kill,
+    Message,
+    Ping,
+    Pong,
+    Ready,
+)
 from workers.runner.child.descendants import end_descendants
 from workers.runner.child.device import import_torch
 from workers.runner.child.order import Order
@@ -102,6 +114,7 @@ class WarmParent:
         os.close(events)
         os.close(output)
         self._child, self._child_end = child, os.pidfd_open(child)
+        self.say(Forked())
 
     def _bury(self) -> None:
         """The child has died: end its group, reap it, end the rest, tell."""
