@@ -229,5 +229,5 @@ def test_a_command_is_cut_into_words_and_nothing_is_expanded(text: str, words: t
 
 @pytest.mark.parametrize("text", ["", "  ", "make 'torch"])
 def test_a_command_that_cannot_be_read_is_refused(text: str) -> None:
-    with pytest.raises(BuildCommandError, match="name the program|quote it as for a shell"):
+    with pytest.raises(BuildCommandError, match=r"name the program|quote it as for a shell"):
         parsed_command(text)
