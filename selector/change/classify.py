@@ -40,7 +40,7 @@ _RULES: tuple[tuple[Category, re.Pattern[str]], ...] = tuple(
         (Category.BUILD, r"(setup\.py|setup\.cfg|pyproject\.toml|version\.txt|\.bazelrc|\.bazelversion|\.gitmodules)$"),
         (Category.BUILD, r"tools/[^/]+\.py$|(.*/)?requirements[\w.-]*\.txt$|uv\.lock$"),
         (Category.DOCS, r"docs/|(.*/)?(LICENSE|NOTICE|README|CITATION\.cff|RELEASE)$|.*\.(md|rst)$"),
-        (Category.TEST, r"test/"),
+        (Category.TEST, r"(functorch/)?test/"),
         (Category.PYTHON_SOURCE, r"(torch|functorch)/.*\.pyi?$"),
     )
 )
@@ -58,5 +58,6 @@ def classify(path: str) -> Category:
 
 
 def is_test_file(path: str) -> bool:
-    """Whether upstream's test runner discovers the file: `test/**/test_*.py`."""
-    return re.match(r"test/(.*/)?test_[^/]*\.py$", path) is not None
+    """Whether upstream's test runner discovers the file: `test/**/test_*.py`, and functorch's before they moved there
+    at the end of 2022."""
+    return re.match(r"(functorch/)?test/(.*/)?test_[^/]*\.py$", path) is not None

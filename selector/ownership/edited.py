@@ -95,7 +95,7 @@ def _importers(file: FileChange, catalog: Catalog) -> Iterator[Link]:
 
 def _neighbours(file: FileChange, catalog: Catalog) -> Iterator[Link]:
     folder = PurePosixPath(file.path).parent
-    while folder != PurePosixPath("test") and not _tests_below(folder, catalog):
+    while len(folder.parts) > 1 and not _tests_below(folder, catalog):
         folder = folder.parent
     for test in _tests_below(folder, catalog):
         yield link(test, "test support", f"{file.path} is test data beside it", 0.65)

@@ -15,6 +15,7 @@ from selector.change.facts import Category
         ("functorch/_src/vmap.py", Category.PYTHON_SOURCE),
         ("torch/types.pyi", Category.PYTHON_SOURCE),
         ("test/test_torch.py", Category.TEST),
+        ("functorch/test/test_vmap.py", Category.TEST),
         ("test/expect/TestScript.test_if.expect", Category.TEST),
         ("torch/testing/_internal/common_utils.py", Category.TEST_HARNESS),
         ("test/conftest.py", Category.TEST_HARNESS),
@@ -53,6 +54,7 @@ def test_only_documentation_and_ci_settings_are_harmless() -> None:
 
 
 def test_test_files_are_those_upstream_discovers() -> None:
-    assert is_test_file("test/test_nn.py") and is_test_file("test/inductor/test_cpu.py")  # noqa: PT018 - one claim
+    for path in ("test/test_nn.py", "test/inductor/test_cpu.py", "functorch/test/test_vmap.py"):
+        assert is_test_file(path)
     for path in ("test/nn/common.py", "torch/test/test_x.py", "test/test_data/x.txt", "test/my_test.py"):
         assert not is_test_file(path)
