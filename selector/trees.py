@@ -141,14 +141,14 @@ def git_diff(repo: Path, base: str, head: str) -> str:
     """
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--find-renames", "--unified=3")
     prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
-    output = _run_git(repo, "diff", *flags, *prefixes, "--end-of-options", base, head, "--")
+    output = run_git(repo, "diff", *flags, *prefixes, "--end-of-options", base, head, "--")
     if len(output) > DIFF_CAP:
         raise TreeError(f"the diff has {len(output)} bytes, more than {DIFF_CAP}; select on a smaller range")
     return output.decode("utf-8", errors="replace")
 
 
 def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:
-    listing = _run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
+    listing = run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
     objects: dict[str, str] = {}
     for entry in listing.split(b"\0"):
         facts, _, raw_path = entry.partition(b"\t")
@@ -168,7 +168,8 @@ def _environment() -> dict[str, str]:
     return {**inherited, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def _run_git(repo: Path, *arguments: str) -> bytes:
+def run_git(repo: Path, *arguments: str) -> bytes:
+    """What git prints, free of the caller's GIT_* variables. Raises `TreeError` with git's answer when it fails."""
     try:
         done = subprocess.run(
             _git(repo, *arguments), capture_output=True, check=False, timeout=GIT_TIMEOUT_S, env=_environment()
