@@ -24,16 +24,24 @@ DEFAULT = "default"
 
 INSPECT_TIMEOUT_S = 60
 _OLDEST_PYTHON = (3, 11)
+#: The runner's plug-in needs its wrapper hooks and its collection of folders.
+_OLDEST_PYTEST = 8
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _FACT = r"^{name}\b[^=\n]*=\s*['\"]([\w.+-]+)['\"]"
 
 # Runs in the environment's Python, without anything of its user's. `find_spec` of a top-level package imports nothing.
 _INSPECTION = """
-import importlib.util, json, sys
+import importlib.metadata, importlib.util, json, sys
 def origin(name):
     spec = importlib.util.find_spec(name)
     return spec.origin if spec is not None else None
-print(json.dumps({"version": sys.version_info[:3], "torch": origin("torch"), "pytest": origin("pytest")}))
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+answer = {"version": sys.version_info[:3], "torch": origin("torch"), "pytest": origin("pytest")}
+print(json.dumps({**answer, "pytest_version": version("pytest")}))
 """
 
 
@@ -43,6 +51,7 @@ class _Answer(BaseModel):
     version: tuple[int, int, int]
     torch: str | None
     pytest: str | None
+    pytest_version: str = ""
 
 
 class EnvironmentProblemError(Exception):
@@ -98,7 +107,7 @@ def inspected_environment(name: str, place: Path, profile: str) -> Environment:
     """The environment of a Python, or of the virtual environment in a folder, found out by asking that Python.
 
     Raises:
-        EnvironmentProblemError: when it is no Python, too old, or lacks torch or pytest of its own.
+        EnvironmentProblemError: when it is no Python, too old, or lacks torch or a new enough pytest of its own.
     """
     python = _python_at(place)
     answer = _inspect(python)
@@ -110,6 +119,12 @@ def inspected_environment(name: str, place: Path, profile: str) -> Environment:
         package = "pytest" if answer.torch else "torch"
         raise EnvironmentProblemError(
             f"{package} is not installed for {python}. Install it there: {python} -m pip install {package}"
+        )
+    major = answer.pytest_version.partition(".")[0]
+    if major.isdigit() and int(major) < _OLDEST_PYTEST:
+        raise EnvironmentProblemError(
+            f"pytest {answer.pytest_version} of {python} is too old for the runner. "
+            f"Install a newer one there: {python} -m pip install 'pytest>={_OLDEST_PYTEST}'"
         )
     wheel = Path(answer.torch).parent.parent.resolve()
     if not any(wheel.is_relative_to(folder.resolve()) for folder in interpreter_folders(python)):

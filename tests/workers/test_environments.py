@@ -64,6 +64,18 @@ def test_an_old_python_is_refused(tmp_path: Path) -> None:
         inspected_environment("x", python, "compat")
 
 
+@pytest.mark.parametrize(("version", "refused"), [("7.4.4", True), ("2.0", True), ("8.0.0", False), ("", False)])
+def test_pytest_must_be_new_enough_for_the_runner(version: str, refused: bool, tmp_path: Path) -> None:
+    """A pytest whose version nobody wrote down (a source checkout) is believed."""
+    python = tmp_path / "python3"
+    answer = f'{{"version": [3, 12, 0], "torch": "/t/__init__.py", "pytest": "/p", "pytest_version": "{version}"}}'
+    python.write_text(f"#!/bin/sh\necho '{answer}'\n")
+    python.chmod(0o755)
+    expected = r"pytest .* is too old for the runner\. Install .* 'pytest>=8'" if refused else "lies outside of it"
+    with pytest.raises(EnvironmentProblemError, match=expected):
+        inspected_environment("old", python, "compat")
+
+
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho hello\n", "#!/bin/sh\n", "no program\n"])
 def test_a_program_that_is_no_python_is_refused(tmp_path: Path, script: str) -> None:
     python = tmp_path / "python"
