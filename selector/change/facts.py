@@ -1,4 +1,4 @@
-"""What stage 1 knows about a change: one `FileChange` per file, all of it frozen.
+"""What stage 1 knows about a change: one `FileChange` per file and its typed `Fact`s, all of it frozen.
 
 Owns the vocabulary only; reading diffs and source is the business of the modules beside it.
 """
@@ -33,6 +33,82 @@ class Status(StrEnum):
     RENAMED = "renamed"
     MODE = "mode"
     BINARY = "binary"
+
+
+class FactKind(StrEnum):
+    """What a fact is about."""
+
+    COMMENT = "comment"
+    FUNCTION = "function"
+    CLASS = "class"
+    NAME = "name"
+    MODULE = "module"
+    TEST = "test"
+    OP_INFO = "op info"
+    SAMPLE_FUNCTION = "sample function"
+    MODULE_INFO = "module info"
+    OPTIM_INFO = "optim info"
+    NATIVE_FUNCTION = "native function"
+    DERIVATIVE = "derivative"
+    TAG = "tag"
+    KERNEL = "kernel"
+    REGISTRATION = "registration"
+    HEADER = "header"
+    GOLDEN_TEXT = "golden text"
+    RENAME = "rename"
+    PIN = "pin"
+    HARNESS = "harness"
+    BUILD = "build"
+    CODEGEN = "codegen"
+    DOCS = "docs"
+    CI = "ci"
+    SUBMODULE = "submodule"
+    BINARY = "binary"
+    MODE = "mode"
+    UNKNOWN = "unknown"
+
+
+class Effect(StrEnum):
+    """What a fact can do to tests. `NONE` is proven; `UNKNOWN` is not understood and widens the selection."""
+
+    NONE = "none"
+    OTHER_BACKEND = "other backend"  # only where another backend than an out-of-tree device runs
+    EXPECTATION = "expectation"  # skips and decorators: which tests are expected to pass
+    BEHAVIOUR = "behaviour"
+    SCHEMA = "schema"
+    DTYPES = "dtypes"
+    SAMPLES = "samples"
+    GRADIENT = "gradient"
+    ANNOTATIONS = "annotations"  # TorchScript compiles them, so they are never nothing
+    DECORATION = "decoration"
+    TEXT = "text"
+    MOVED = "moved"
+    ABI = "abi"
+    DEPENDENCY = "dependency"
+    NEW_TEST = "new test"
+    EDITED_TEST = "edited test"
+    REMOVED_TEST = "removed test"
+    EVERYTHING = "everything"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fact:
+    """One thing that a change does.
+
+    `symbol` is the name in the source (`Linear.forward`, `add.Tensor`, a package); `op` the operator it is about, as
+    the source at hand calls it (`linalg.norm` in OpInfo, `linalg_norm` in native_functions.yaml), empty when none is
+    known. `line` counts from 1 in the new file, in the old one for what is gone, and is 0 when there is none.
+    `evidence` is a few words for people; parts of it come from the change and are not to be trusted.
+    """
+
+    file: str
+    kind: FactKind
+    symbol: str = ""
+    op: str = ""
+    effect: Effect = Effect.BEHAVIOUR
+    line: int = 0
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +157,7 @@ class FileChange:
     doubt: str | None = None
     reached: tuple[Reached, ...] = ()
     text: str = field(default="", repr=False)
+    facts: tuple[Fact, ...] = ()
 
     @property
     def matters(self) -> bool:
@@ -102,3 +179,8 @@ class ChangeSet:
     @property
     def relevant(self) -> tuple[FileChange, ...]:
         return tuple(file for file in self.files if file.matters)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts of all files, in the order of the diff."""
+        return tuple(fact for file in self.files for fact in file.facts)

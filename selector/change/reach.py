@@ -9,7 +9,7 @@ added last.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -65,6 +65,26 @@ def reached_names(path: str, text: str, symbols: Sequence[str], exports: Exports
         for alias, init in exports.renamed(path, name):
             reached.setdefault(alias, f"{through} <- {alias} in {init}")
     return tuple(Reached(name, through) for name, through in list(reached.items())[:_MAX_REACHED])
+
+
+class CallGraph:
+    """Who uses whom inside one module, by names alone."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._users: dict[str, set[str]] = {}
+        for use in (use for statement in module.body for use in _uses_of(statement, "")):
+            for name in use.names:
+                self._users.setdefault(name, set()).add(last_part(use.symbol))
+
+    def callers(self, names: Iterable[str]) -> frozenset[str]:
+        """`names` and everything that uses them at any distance."""
+        found = set(names)
+        frontier = list(found)
+        while frontier:
+            new = self._users.get(frontier.pop(), set()) - found
+            found |= new
+            frontier += new
+        return frozenset(found)
 
 
 def _chains(symbol: str, uses: Sequence[_Use]) -> Iterator[tuple[str, ...]]:

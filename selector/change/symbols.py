@@ -8,10 +8,13 @@ closure's alone. Annotations count as code, because TorchScript compiles them.
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
+from selector.change.text_changes import without_annotations, without_strings
 from selector.source import last_part, parse_module
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -19,13 +22,40 @@ _DEFINITION = "definition "  # no dump of a statement starts like this
 _DOCUMENTING_CALLS = frozenset({"add_docstr", "_add_docstr", "add_docstr_all"})
 
 
+class Aspect(StrEnum):
+    """What of a definition differs. The narrow ones hold when nothing else does."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    ANNOTATIONS = "annotations"
+    DECORATION = "decoration"
+    TEXT = "text"
+    BODY = "body"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One changed definition or module-level name; the nodes are without docstrings and nested definitions."""
+
+    symbol: str
+    aspect: Aspect
+    line: int
+    before: tuple[ast.stmt, ...]
+    after: tuple[ast.stmt, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """`symbols`: qualified names of changed, new and removed definitions and of module-level names, sorted.
-    `module_level`: a statement outside all definitions changed, or the order of definitions did."""
+    `module_level`: a statement outside all definitions changed, or the order of definitions did.
+    `changed`: the same symbols with what of them differs; `statements`: those outside definitions that only one side
+    has; `reordered`: what both sides have stands in another order."""
 
     symbols: tuple[str, ...]
     module_level: bool
+    changed: tuple[Changed, ...] = field(default=(), compare=False, repr=False)
+    statements: tuple[tuple[ast.stmt, ...], tuple[ast.stmt, ...]] = field(default=((), ()), compare=False, repr=False)
+    reordered: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -37,7 +67,9 @@ class _Outline:
     """A module taken apart: digests of each definition by qualified name, and of each module-level statement."""
 
     definitions: Mapping[str, Sequence[str]]
+    nodes: Mapping[str, Sequence[Definition]]
     statements: Sequence[tuple[str, tuple[str, ...]]]  # digest, names it binds
+    body: Sequence[ast.stmt]  # the nodes of `statements`
 
 
 def compare(base: str, head: str) -> Difference | None:
@@ -57,7 +89,66 @@ def compare(base: str, head: str) -> Difference | None:
         [entry for entry in side.statements if entry[0].removeprefix(_DEFINITION) not in whole]
         for side in (before, after)
     )
-    return Difference(tuple(sorted(symbols | _rebound(old, new))), module_level=old != new)
+    rebound = _rebound(old, new)
+    differing = (_left(before, after), _left(after, before))
+    parts = [_definition_change(name, before, after) for name in symbols]
+    parts += [_name_change(name, differing) for name in rebound - symbols]
+    return Difference(
+        tuple(sorted(symbols | rebound)),
+        old != new,
+        tuple(sorted(parts, key=lambda change: change.symbol)),
+        differing,
+        _shared(old, new) != _shared(new, old),
+    )
+
+
+def _shared(side: Sequence[tuple[str, tuple[str, ...]]], other: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
+    known = {digest for digest, _ in other}
+    return [digest for digest, _ in side if digest in known]
+
+
+def _definition_change(name: str, before: _Outline, after: _Outline) -> Changed:
+    old, new = tuple(before.nodes.get(name, ())), tuple(after.nodes.get(name, ()))
+    return Changed(name, _aspect(old, new), (new or old)[0].lineno, old, new)
+
+
+def _name_change(name: str, differing: tuple[tuple[ast.stmt, ...], tuple[ast.stmt, ...]]) -> Changed:
+    old, new = (tuple(node for node in side if name in bound_names(node)) for side in differing)
+    return Changed(name, _aspect(old, new), (new or old)[0].lineno, old, new)
+
+
+def _left(side: _Outline, other: _Outline) -> tuple[ast.stmt, ...]:
+    """Statements of one side that the other does not have, definitions left out."""
+    known = Counter(digest for digest, _ in other.statements)
+    left: list[ast.stmt] = []
+    for (digest, _), node in zip(side.statements, side.body, strict=True):
+        known[digest] -= 1
+        if known[digest] < 0 and not digest.startswith(_DEFINITION):
+            left.append(node)
+    return tuple(left)
+
+
+def _aspect(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Aspect:
+    if not old or not new:
+        return Aspect.REMOVED if old else Aspect.ADDED
+    if _dumps(map(without_annotations, old)) == _dumps(map(without_annotations, new)):
+        return Aspect.ANNOTATIONS
+    if _dumps(map(_undecorated, old)) == _dumps(map(_undecorated, new)):
+        return Aspect.DECORATION
+    if _dumps(map(without_strings, old)) == _dumps(map(without_strings, new)):
+        return Aspect.TEXT
+    return Aspect.BODY
+
+
+def _dumps(nodes: Iterable[ast.stmt]) -> list[str]:
+    return [ast.dump(node) for node in nodes]
+
+
+def _undecorated(node: ast.stmt) -> ast.stmt:
+    bare = copy.copy(node)
+    if isinstance(bare, Definition):
+        bare.decorator_list = []
+    return bare
 
 
 def _has_ancestor(name: str, names: Iterable[str]) -> bool:
@@ -82,7 +173,7 @@ def _outline(text: str) -> _Outline | None:
         statements = [_entry(statement) for statement in module.body]
     except RecursionError:
         return None
-    return _Outline(taker.found, statements)
+    return _Outline(taker.found, taker.nodes, statements, module.body)
 
 
 def _entry(statement: ast.stmt) -> tuple[str, tuple[str, ...]]:
@@ -97,6 +188,7 @@ class _Taker(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.found: dict[str, list[str]] = {}
+        self.nodes: dict[str, list[Definition]] = {}
         self._path: list[str] = []
 
     def _take(self, node: Definition) -> ast.stmt | None:
@@ -104,6 +196,7 @@ class _Taker(ast.NodeTransformer):
         _drop_docstring(node)
         self.generic_visit(node)
         self.found.setdefault(".".join(self._path), []).append(ast.dump(node))
+        self.nodes.setdefault(".".join(self._path), []).append(node)
         self._path.pop()
         # no module means anything by a `global` statement at its top
         return None if self._path else ast.Global([node.name])

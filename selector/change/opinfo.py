@@ -1,0 +1,193 @@
+"""The databases of `torch/testing/_internal` read as text: OpInfo, ModuleInfo and OptimizerInfo.
+
+Entries are compared by their source, never by importing them: what an import gives depends on which of SciPy's versions
+is installed. An entry is a call of a class whose name ends in `Info`, outside every function, that names what it is
+about in its first argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from selector.change.facts import Effect, Fact, FactKind
+
+_NO_ENTRY = frozenset({"DecorateInfo", "SkipInfo", "ErrorInfo"})
+_EXPECTATIONS = frozenset({"skips", "decorators"})
+_SAMPLES = ("sample_inputs_", "error_inputs_", "reference_inputs_", "module_inputs_", "module_error_", "optim_inputs_")
+_BACKENDS = ("CUDA", "ROCM", "XPU", "Hpu", "MPS")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: `name` is its first argument, `variant` its `variant_test_name`; `fields` maps each argument to its
+    source's digest, `names` to the names it uses."""
+
+    kind: FactKind
+    name: str
+    variant: str
+    line: int
+    fields: Mapping[str, str]
+    names: Mapping[str, frozenset[str]]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}:{self.variant}" if self.variant else self.name
+
+
+def is_database(path: str) -> bool:
+    """Whether a path may hold entries."""
+    return path.startswith("torch/testing/_internal/") and path.endswith(".py")
+
+
+def read_entries(module: ast.Module) -> tuple[Entry, ...]:
+    """The entries of a module in the order of its source."""
+    return tuple(_entry(call) for call in _calls(module))
+
+
+def compare_entries(path: str, base: Sequence[Entry], head: Sequence[Entry]) -> Iterator[Fact]:
+    """One fact per entry and effect, in the order of the new file, those of removed entries last."""
+    before, after = _keyed(base), _keyed(head)
+    for key, entry in after.items():
+        if key not in before:
+            yield _fact(path, entry, Effect.SAMPLES, "new entry")
+        elif before[key].fields != entry.fields:
+            yield from _changes(path, before[key], entry)
+    for key, entry in before.items():
+        if key not in after:
+            yield _fact(path, entry, Effect.SAMPLES, "entry removed")
+
+
+def users_of(names: frozenset[str], entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """Entries that use one of `names`, with the arguments that do."""
+    for entry in entries:
+        fields = [field for field, used in entry.names.items() if used & names]
+        if fields:
+            yield entry, ", ".join(fields)
+
+
+def without_entries(statement: ast.stmt) -> ast.stmt:
+    """A copy of a module-level statement that lists no entries."""
+    stripped = _Emptied().visit(copy.deepcopy(statement))
+    return stripped if isinstance(stripped, ast.stmt) else ast.Pass()
+
+
+class _Emptied(ast.NodeTransformer):
+    def visit_List(self, node: ast.List) -> ast.List:
+        node.elts = [item for item in node.elts if not (isinstance(item, ast.Call) and _is_entry(item))]
+        self.generic_visit(node)
+        return node
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.Tuple:
+        node.elts = [item for item in node.elts if not (isinstance(item, ast.Call) and _is_entry(item))]
+        self.generic_visit(node)
+        return node
+
+
+def _calls(module: ast.Module) -> Iterator[ast.Call]:
+    """Outermost entry calls outside functions and classes. An explicit stack, because hostile source nests deeply."""
+    stack: list[ast.AST] = list(reversed(module.body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.Call) and _is_entry(node):
+            yield node
+            continue
+        stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def _is_entry(call: ast.Call) -> bool:
+    callee = _dotted(call.func).rpartition(".")[2]
+    return callee.endswith("Info") and callee not in _NO_ENTRY and _subject(call) is not None
+
+
+def _subject(call: ast.Call) -> ast.expr | None:
+    if call.args and not isinstance(call.args[0], ast.Starred):
+        return call.args[0]
+    return next((keyword.value for keyword in call.keywords if keyword.arg == "name"), None)
+
+
+def _entry(call: ast.Call) -> Entry:
+    callee = _dotted(call.func).rpartition(".")[2]
+    subject = _subject(call)
+    named = {f"argument {place}": value for place, value in enumerate(call.args) if value is not subject}
+    named |= {keyword.arg or "**": keyword.value for keyword in call.keywords if keyword.value is not subject}
+    variant = named.get("variant_test_name")
+    return Entry(
+        _kind(callee),
+        _text(subject) if subject is not None else "",
+        _text(variant) if variant is not None else "",
+        call.lineno,
+        {"class": callee, **{name: ast.dump(value) for name, value in named.items()}},
+        {name: frozenset(_names(value)) for name, value in named.items()},
+    )
+
+
+def _kind(callee: str) -> FactKind:
+    if callee.startswith("Module"):
+        return FactKind.MODULE_INFO
+    return FactKind.OPTIM_INFO if callee.startswith("Optim") else FactKind.OP_INFO
+
+
+def _keyed(entries: Sequence[Entry]) -> dict[tuple[str, str, str, int], Entry]:
+    """By class, name and variant; entries that agree in all three are told apart by their order."""
+    keyed: dict[tuple[str, str, str, int], Entry] = {}
+    for entry in entries:
+        place = 0
+        # a Python reference is an entry of its own beside the operator of the same name, whatever its class is now
+        group = "reference" if "PythonRef" in entry.fields["class"] else entry.kind.value
+        while (group, entry.name, entry.variant, place) in keyed:
+            place += 1
+        keyed[group, entry.name, entry.variant, place] = entry
+    return keyed
+
+
+def _changes(path: str, before: Entry, after: Entry) -> Iterator[Fact]:
+    fields = sorted(
+        field
+        for field in before.fields.keys() | after.fields.keys()
+        if before.fields.get(field) != after.fields.get(field)
+    )
+    effects: dict[Effect, list[str]] = {}
+    for field in fields:
+        effects.setdefault(_effect(field), []).append(field)
+    for effect, changed in effects.items():
+        yield _fact(path, after, effect, f"changed: {', '.join(changed)}")
+
+
+def _effect(field: str) -> Effect:
+    if field in _EXPECTATIONS:
+        return Effect.EXPECTATION
+    if "dtypes" in field:
+        return Effect.OTHER_BACKEND if field.endswith(_BACKENDS) else Effect.DTYPES
+    return Effect.SAMPLES if field.startswith(_SAMPLES) else Effect.BEHAVIOUR
+
+
+def _fact(path: str, entry: Entry, effect: Effect, evidence: str) -> Fact:
+    return Fact(path, entry.kind, entry.label, entry.name, effect, entry.line, evidence)
+
+
+def _text(node: ast.expr) -> str:
+    """A string's text; the dotted name of what is no string; for anything else its source."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    return _dotted(node) or ast.unparse(node)[:200]
+
+
+def _dotted(node: ast.AST) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else ""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+        elif isinstance(child, ast.Attribute):
+            yield child.attr

@@ -1,0 +1,74 @@
+"""From a function of the test databases to the entries, and so the operators, that use it.
+
+A database is read once per analysis and only when a change asks for it: the largest has 25,000 lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from selector.change.opinfo import Entry, is_database, read_entries, users_of
+from selector.change.reach import CallGraph
+from selector.source import last_part, parse_module
+from selector.trees import SourceTree
+
+_FOLDER = "torch/testing/_internal/"
+#: Where entries stand; the functions they use may stand beside them.
+_DATABASES = (
+    "common_methods_invocations.py", "common_modules.py", "common_optimizers.py", "opinfo/definitions/_masked.py",
+    "opinfo/definitions/fft.py", "opinfo/definitions/linalg.py", "opinfo/definitions/nested.py",
+    "opinfo/definitions/signal.py", "opinfo/definitions/sparse.py", "opinfo/definitions/special.py",
+)  # fmt: skip
+#: How functions that make inputs are called, with or without an underscore in front. Anything else that entries may
+#: use, such as a decorator, can also matter to tests that have no entry.
+_SAMPLERS = ("sample_", "error_", "reference_inputs", "reference_", "module_", "optim_", "generate_", "np_", "ref_")
+
+
+@dataclass(frozen=True, slots=True)
+class _Database:
+    entries: tuple[Entry, ...]
+    graph: CallGraph
+
+
+class Samples:
+    """The databases of one tree, and of changed files on both sides."""
+
+    def __init__(self, head: SourceTree) -> None:
+        self._head = head
+        self._read: dict[tuple[str, str], _Database | None] = {}
+
+    def entries(self, path: str, text: str) -> tuple[Entry, ...]:
+        """The entries in `text`, which stands at `path`."""
+        database = self._database(path, text) if is_database(path) and "Info(" in text else None
+        return database.entries if database is not None else ()
+
+    def users(self, path: str, symbol: str, texts: Sequence[str]) -> tuple[tuple[Entry, str], ...]:
+        """Entries that use a function of the file at `path`, whose sides are `texts`, directly or through others; with
+        the arguments that do. None for a function that does not make inputs."""
+        if not is_database(path) or not last_part(symbol).lstrip("_").startswith(_SAMPLERS):
+            return ()
+        found: dict[tuple[str, str], tuple[Entry, str]] = {}
+        for entry, fields in self._using(path, symbol.partition(".")[0], texts):
+            found.setdefault((entry.kind, entry.label), (entry, fields))
+        return tuple(found.values())
+
+    def _using(self, path: str, function: str, texts: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+        names = frozenset({function})
+        for text in texts:
+            database = self._database(path, text)
+            if database is not None:
+                names |= database.graph.callers(names)
+                yield from users_of(names, database.entries)
+        for other in (_FOLDER + name for name in _DATABASES):
+            text = (self._head.read(other) or "") if other != path else ""
+            database = self._database(other, text) if any(name in text for name in names) else None
+            if database is not None:
+                yield from users_of(database.graph.callers(names), database.entries)
+
+    def _database(self, path: str, text: str) -> _Database | None:
+        key = (path, text)
+        if key not in self._read:
+            module = parse_module(text)
+            self._read[key] = None if module is None else _Database(read_entries(module), CallGraph(module))
+        return self._read[key]
