@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from selector.triage.agent import UnusableError
+
 REASON_CAP = 200
+#: Pieces of evidence for one verdict.
+EVIDENCE_CAP = 8
 _MAX_VERDICTS = 5_000
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
@@ -27,32 +31,37 @@ class Verdict(StrEnum):
     DEFER = "defer"
 
 
-class AnswerError(ValueError):
+class AnswerError(UnusableError):
     """The text is no answer to the question; the message can be shown to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One verdict with the model's words for it, untrusted, on one line and capped."""
+    """One verdict with the model's words for it, untrusted, on one line and capped. `evidence` are ids of changed files
+    and of tool calls that there are."""
 
     verdict: Verdict
     reason: str
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Opinions by offered id, and how many entries were discarded: ids that were never offered, and malformed ones."""
+    """Opinions by offered id, and how many entries were discarded: ids that were never offered, malformed ones, and
+    `invented` evidence, which names no file of the change and no call that was made."""
 
     opinions: dict[str, Opinion]
     unknown: int = 0
     malformed: int = 0
+    invented: int = 0
 
 
-def read_answer(text: str, offered: Collection[str]) -> Answer:
-    """Read the verdicts out of an answer. Of two verdicts about one id the safer one counts."""
+def read_answer(text: str, offered: Collection[str], citable: Collection[str] = ()) -> Answer:
+    """Read the verdicts out of an answer. Of two verdicts about one id the safer one counts, and a test whose deferral
+    rests on invented evidence alone counts as unsure."""
     entries = _entries(text)
     opinions: dict[str, Opinion] = {}
-    unknown = malformed = 0
+    unknown = malformed = invented = 0
     for entry in entries[:_MAX_VERDICTS]:
         opinion = _opinion(entry)
         if opinion is None:
@@ -60,9 +69,11 @@ def read_answer(text: str, offered: Collection[str]) -> Answer:
         elif entry["id"] not in offered:
             unknown += 1
         else:
+            opinion, false = _sifted(opinion, citable)
+            invented += false
             opinions[entry["id"]] = _safer(opinions.get(entry["id"]), opinion)
     malformed += max(0, len(entries) - _MAX_VERDICTS)
-    return Answer(opinions, unknown, malformed)
+    return Answer(opinions, unknown, malformed, invented)
 
 
 def _entries(text: str) -> list[Any]:
@@ -86,7 +97,17 @@ def _opinion(entry: Any) -> Opinion | None:
     verdict, reason = entry.get("verdict"), entry.get("reason", "")
     if not isinstance(verdict, str) or verdict not in set(Verdict) or not isinstance(reason, str):
         return None
-    return Opinion(Verdict(verdict), _CONTROL.sub(" ", reason[: 4 * REASON_CAP]).strip()[:REASON_CAP])
+    cited = entry.get("evidence", ())
+    evidence = tuple(item for item in cited[:EVIDENCE_CAP] if isinstance(item, str)) if isinstance(cited, list) else ()
+    return Opinion(Verdict(verdict), _CONTROL.sub(" ", reason[: 4 * REASON_CAP]).strip()[:REASON_CAP], evidence)
+
+
+def _sifted(opinion: Opinion, citable: Collection[str]) -> tuple[Opinion, int]:
+    """The opinion with the evidence that exists, and how much does not."""
+    real = tuple(dict.fromkeys(item for item in opinion.evidence if item in citable))
+    false = sum(item not in citable for item in opinion.evidence)
+    baseless = opinion.verdict is Verdict.DEFER and false and not real
+    return replace(opinion, verdict=Verdict.UNSURE if baseless else opinion.verdict, evidence=real), false
 
 
 def _safer(first: Opinion | None, second: Opinion) -> Opinion:

@@ -1,42 +1,33 @@
-"""Talking to a language model: one question, one JSON answer, over the OpenAI-compatible HTTP interface.
+"""A model behind the OpenAI-compatible interface, with and without tools.
 
-Owns time, size and error limits of the call. It neither knows what is asked nor trusts what is answered. The key is in
-no message, error or `repr`. Interface: https://platform.openai.com/docs/api-reference/chat/create
+Owns the wire format alone. Interface: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Protocol, TypedDict
+from typing import Any
 
 import httpx
 
-#: Bytes of one answer; 120 verdicts with reasons have about 30 kB.
-ANSWER_CAP = 256 * 1024
+from selector.triage.conversation import (
+    ChatMessage,
+    LlmError,
+    Reply,
+    Request,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    ToolsRefusedError,
+    Turn,
+    Usage,
+    as_turns,
+)
+from selector.triage.posting import FormRefusedError, Poster
+from selector.triage.untrusted import TEXT_CAP, arguments_of, clean_text, tokens
+
 _CHAT_PATH = "/chat/completions"
-#: What servers answer that do not know `response_format`.
-_REFUSED_FORMAT = frozenset({400, 422})
-
-
-class ChatMessage(TypedDict):
-    """One message of a conversation; `role` is `system`, `user` or `assistant`."""
-
-    role: str
-    content: str
-
-
-class LlmError(Exception):
-    """No usable answer. The message is short, free of secrets and of the model's words: it becomes part of a rule."""
-
-
-class LlmClient(Protocol):
-    """The seam to a model."""
-
-    def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any]) -> str:
-        """The text of the answer, which should be JSON of `schema`. Raises `LlmError`."""
 
 
 class OpenAiClient:
@@ -45,66 +36,93 @@ class OpenAiClient:
     def __init__(
         self, base_url: str, model: str, api_key: str, timeout_s: float, transport: httpx.BaseTransport | None = None
     ) -> None:
-        self._url = base_url.rstrip("/") + _CHAT_PATH
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._poster = Poster(base_url.rstrip("/") + _CHAT_PATH, headers, timeout_s, transport)
         self._model = model
         self._timeout_s = timeout_s
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._http = httpx.Client(headers=headers, timeout=timeout_s, transport=transport)
 
     def __repr__(self) -> str:
-        return f"OpenAiClient(url={self._url!r}, model={self._model!r})"
+        return f"OpenAiClient(url={self._poster.url!r}, model={self._model!r})"
 
     def close(self) -> None:
         """Close idle connections."""
-        self._http.close()
+        self._poster.close()
 
     def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any]) -> str:
-        request: dict[str, Any] = {"model": self._model, "messages": list(messages), "temperature": 0}
-        schema_format = {"name": "triage", "strict": True, "schema": dict(schema)}
-        formatted = {**request, "response_format": {"type": "json_schema", "json_schema": schema_format}}
-        deadline = time.monotonic() + self._timeout_s
-        with _as_llm_errors():
-            status, body = self._post(formatted, deadline)
-            if status in _REFUSED_FORMAT:
-                status, body = self._post(request, deadline)
-        if status == httpx.codes.GATEWAY_TIMEOUT:  # something between us and the model waited in our place
-            raise LlmError("model timed out")
-        if status != httpx.codes.OK:
-            raise LlmError(f"model answered HTTP {status}")
-        return _content(body)
+        return self.converse(Request(as_turns(messages), (), schema, 0, self._timeout_s)).text
 
-    def _post(self, body: Mapping[str, Any], deadline: float) -> tuple[int, bytes]:
-        with self._http.stream("POST", self._url, json=body) as response:
-            content = bytearray()
-            for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > ANSWER_CAP:
-                    raise LlmError("model answer too long")
-                if time.monotonic() > deadline:  # a server that drips resets the timeout of each wait
-                    raise LlmError("model timed out")
-            return response.status_code, bytes(content)
+    def converse(self, request: Request) -> Reply:
+        try:
+            return _reply(self._poster.first_taken(self._forms(request), request.timeout_s))
+        except FormRefusedError as error:
+            if request.tools:
+                raise ToolsRefusedError("model takes no tools") from error
+            raise
+
+    def _forms(self, request: Request) -> Iterator[dict[str, Any]]:
+        """The request with a forced format of the answer, where an answer is all that may come; then without."""
+        plain: dict[str, Any] = {
+            "model": self._model,
+            "messages": [_message(turn) for turn in request.turns],
+            "temperature": 0,
+        }
+        if request.answer_tokens:
+            plain["max_tokens"] = request.answer_tokens
+        if request.tools:
+            plain["tools"] = [_tool(spec) for spec in request.tools]
+            plain["tool_choice"] = "auto" if request.may_call else "none"
+        if not (request.tools and request.may_call):
+            schema = {"name": "triage", "strict": True, "schema": dict(request.schema)}
+            yield {**plain, "response_format": {"type": "json_schema", "json_schema": schema}}
+        yield plain
 
 
-@contextmanager
-def _as_llm_errors() -> Iterator[None]:
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    function = {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    if isinstance(turn, ToolResult):
+        return {"role": "tool", "tool_call_id": turn.call, "content": turn.text}
+    message: dict[str, Any] = {"role": turn.role, "content": turn.text}
+    if turn.calls:
+        message["tool_calls"] = [_call(call) for call in turn.calls]
+    return message
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(call.arguments or {})}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _reply(document: Mapping[str, Any]) -> Reply:
+    """The first choice. A cut-off answer is an error, because half of a JSON text may still be JSON."""
     try:
-        yield
-    except httpx.TimeoutException as error:
-        raise LlmError("model timed out") from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise LlmError("model not reachable") from error
-
-
-def _content(body: bytes) -> str:
-    """The text of the first choice. A cut-off answer is an error, because half of a JSON text may still be JSON."""
-    try:
-        choice = json.loads(body)["choices"][0]
-        content = choice["message"]["content"]
+        choice = document["choices"][0]
+        message = choice["message"]
+        content = clean_text(message.get("content"))
+        asked = message.get("tool_calls") or ()
         finished = choice.get("finish_reason")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise LlmError("model answer has no message") from error
     if finished == "length":
         raise LlmError("model answer cut off")
-    if not isinstance(content, str):
+    calls = tuple(_read_call(entry, number) for number, entry in enumerate(asked)) if isinstance(asked, list) else ()
+    if content is None and not calls:
         raise LlmError("model answer has no text")
-    return content
+    usage = document.get("usage")
+    counted = Usage(tokens(usage, "prompt_tokens"), tokens(usage, "completion_tokens"))
+    return Reply(content or "", calls, counted)
+
+
+def _read_call(entry: object, number: int) -> ToolCall:
+    entry = entry if isinstance(entry, dict) else {}
+    function = entry.get("function")
+    function = function if isinstance(function, dict) else {}
+    short_id, name = entry.get("id"), function.get("name")
+    return ToolCall(
+        (clean_text(short_id) or f"call-{number}")[:TEXT_CAP],
+        (clean_text(name) or "")[:TEXT_CAP],
+        arguments_of(function.get("arguments")),
+    )

@@ -1,39 +1,32 @@
 """Stage 3: keep or defer the uncertain candidates, by a model where there is one, else by the offline ranker.
 
-Must-run candidates pass untouched and are never offered, so a model that fails, lies or obeys the change's author can
-cost time and deferrals inside the uncertain band, and nothing else.
+Must-run candidates pass untouched and are never offered. What is offered is the grey band between hopeless and
+sure. A verdict moves a candidate by a bounded step, up or down: near the threshold it decides, far above it only lowers
+the priority. So a model that fails, lies or obeys the change's author can cost time and deferrals near the threshold,
+and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
-from selector.triage.answer import Answer, AnswerError, Opinion, Verdict, read_answer
-from selector.triage.client import LlmClient, LlmError
+from selector.triage.answer import Opinion, Verdict
+from selector.triage.budget import Budget
+from selector.triage.consulting import Consultation, Consulted, Sources, consult
+from selector.triage.conversation import LlmClient
 from selector.triage.lexical import KEEP_AT, LexicalRanker, LexicalScore, joined_score
-from selector.triage.prompt import SCHEMA, Question, ask_about, ask_again, looks_like_instructions
+from selector.triage.prompt import looks_like_instructions
 from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
 
 #: Candidates in one question; the rest of the band is ranked offline.
 OFFER_CAP = 120
+#: How far a verdict moves a candidate.
+STEP = 0.25
+#: The grey band. Below it no verdict could keep a candidate, above it none is needed.
+GREY = (0.05, 0.95)
 OFFLINE = "offline ranker"
-
-
-@dataclass(frozen=True)
-class _Consulted:
-    """What came of asking the model: its answer and question, or why there is none."""
-
-    question: Question
-    answer: Answer
-    failure: str = ""
-
-    @cached_property
-    def offered(self) -> frozenset[BaseTest]:
-        return frozenset(candidate.test for candidate in self.question.offered.values())
 
 
 def triage(
@@ -44,15 +37,23 @@ def triage(
     title: str = "",
     body: str = "",
     llm: LlmClient | None = None,
+    sources: Sources | None = None,
+    budget: Budget | None = None,
 ) -> StageResult:
-    """Decide about every candidate. The result holds each of them once, in the order given."""
+    """Decide about every candidate. The result holds each of them once, in the order given.
+
+    A model that can use tools gets them where there are `sources`, within the `budget`; another is asked once.
+    """
     ranker = LexicalRanker(change, title, list(catalog))
     scores = ranker.scores(candidates)
-    band = [candidate for candidate in candidates if not candidate.must_run]
-    consulted = _consult(llm, change, title, body, _most_open(band, scores)) if llm and band else None
-    opinions = _opinions(consulted)
+    band = _most_open(candidates, scores) if llm is not None else []
+    consulted = None
+    if llm is not None and band:
+        consulted = consult(
+            Consultation(llm, budget or Budget(), sources), change, band, catalog, title=title, body=body
+        )
     decided = [
-        candidate if candidate.must_run else _decide(candidate, scores[candidate.test], opinions, consulted)
+        candidate if candidate.must_run else _decide(candidate, scores[candidate.test], consulted)
         for candidate in candidates
     ]
     kept = tuple(candidate for candidate in decided if _is_kept(candidate))
@@ -61,43 +62,19 @@ def triage(
     return StageResult(Stage.TRIAGE, kept, dropped, tuple(_notes(consulted, hostile=hostile)))
 
 
-def _most_open(band: Iterable[Candidate], scores: Mapping[BaseTest, LexicalScore]) -> list[Candidate]:
-    """The candidates about which the offline ranker is least certain, best first."""
-    joined = {candidate.test: joined_score(candidate, scores[candidate.test]) for candidate in band}
-    nearest = sorted(band, key=lambda candidate: (abs(joined[candidate.test] - KEEP_AT), candidate.test))
-    return sorted(nearest[:OFFER_CAP], key=lambda candidate: (-joined[candidate.test], candidate.test))
+def _most_open(candidates: Iterable[Candidate], scores: Mapping[BaseTest, LexicalScore]) -> list[Candidate]:
+    """The grey band: candidates about which the offline ranker is least certain, best first."""
+    joined = {it.test: joined_score(it, scores[it.test]) for it in candidates if not it.must_run}
+    band = [it for it in candidates if not it.must_run and GREY[0] <= joined[it.test] <= GREY[1]]
+    nearest = sorted(band, key=lambda it: (abs(joined[it.test] - KEEP_AT), it.test))
+    return sorted(nearest[:OFFER_CAP], key=lambda it: (-joined[it.test], it.test))
 
 
-def _consult(llm: LlmClient, change: ChangeSet, title: str, body: str, offered: Sequence[Candidate]) -> _Consulted:
-    """Ask once, and once more when the answer cannot be used."""
-    question = ask_about(change, title, body, offered)
-    try:
-        text = llm.complete(question.messages, SCHEMA)
-        try:
-            return _Consulted(question, read_answer(text, question.offered))
-        except AnswerError as error:
-            text = llm.complete(ask_again(question, text, str(error)), SCHEMA)
-            return _Consulted(question, read_answer(text, question.offered))
-    except LlmError as error:
-        return _Consulted(question, Answer({}), str(error))
-    except AnswerError:
-        return _Consulted(question, Answer({}), "model answered no usable JSON, twice")
-
-
-def _opinions(consulted: _Consulted | None) -> dict[BaseTest, Opinion]:
-    if consulted is None:
-        return {}
-    offered = consulted.question.offered
-    return {offered[short_id].test: opinion for short_id, opinion in consulted.answer.opinions.items()}
-
-
-def _decide(
-    candidate: Candidate, lexical: LexicalScore, opinions: Mapping[BaseTest, Opinion], consulted: _Consulted | None
-) -> Candidate:
-    opinion = opinions.get(candidate.test)
-    if opinion is not None:
-        return candidate.because(_reason_of_model(candidate, opinion))
+def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | None) -> Candidate:
     score = joined_score(candidate, lexical)
+    opinion = consulted.opinions.get(candidate.test) if consulted is not None else None
+    if consulted is not None and opinion is not None:
+        return candidate.because(_reason_of_model(score, opinion, consulted.cited(opinion)))
     words = f" ({', '.join(lexical.shared)})" if lexical.shared else ""
     evidence = (
         f"{score:.2f}, kept from {KEEP_AT:.2f}: ownership {candidate.score:.2f}, words {lexical.value:.2f}{words}"
@@ -105,13 +82,19 @@ def _decide(
     return candidate.because(Reason(Stage.TRIAGE, _offline_rule(candidate, consulted), evidence, score))
 
 
-def _reason_of_model(candidate: Candidate, opinion: Opinion) -> Reason:
-    """A verdict as a reason. Its score says on which side of the threshold the candidate falls."""
-    score = {Verdict.RUN: 0.9, Verdict.UNSURE: max(candidate.score, KEEP_AT), Verdict.DEFER: 0.1}[opinion.verdict]
-    return Reason(Stage.TRIAGE, f"model: {opinion.verdict}", opinion.reason or "no reason given", score)
+def _reason_of_model(score: float, opinion: Opinion, cited: Sequence[str]) -> Reason:
+    """A verdict as a reason, with the offline score moved by it."""
+    moved = {
+        Verdict.RUN: max(KEEP_AT, min(1.0, score + STEP)),
+        Verdict.UNSURE: max(score, KEEP_AT),
+        Verdict.DEFER: max(0.0, score - STEP),
+    }[opinion.verdict]
+    said = opinion.reason or "no reason given"
+    shown = f" [{', '.join(cited)}]" if cited else ""
+    return Reason(Stage.TRIAGE, f"model: {opinion.verdict}", f"{said}{shown}", round(moved, 4))
 
 
-def _offline_rule(candidate: Candidate, consulted: _Consulted | None) -> str:
+def _offline_rule(candidate: Candidate, consulted: Consulted | None) -> str:
     if consulted is None:
         return OFFLINE
     if consulted.failure:
@@ -123,15 +106,20 @@ def _is_kept(candidate: Candidate) -> bool:
     return candidate.must_run or candidate.score >= KEEP_AT
 
 
-def _notes(consulted: _Consulted | None, *, hostile: bool) -> Iterable[str]:
+def _notes(consulted: Consulted | None, *, hostile: bool) -> Iterable[str]:
     if hostile:
         yield "text of the change reads like instructions to a model; it was handled as data"
     if consulted is None:
         return
     if consulted.failure:
         yield f"{consulted.failure}; the {OFFLINE} decided instead"
+    spent = consulted.account
+    if spent.calls:
+        yield f"the model looked up {spent.calls} things in {spent.rounds} rounds"
     answer = consulted.answer
     if answer.unknown:
         yield f"the model named {answer.unknown} ids that were not offered; they were discarded"
     if answer.malformed:
         yield f"{answer.malformed} malformed verdicts of the model were discarded"
+    if answer.invented:
+        yield f"{answer.invented} pieces of evidence that the model named do not exist; they were discarded"

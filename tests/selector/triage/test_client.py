@@ -12,7 +12,9 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from selector.triage.client import ANSWER_CAP, ChatMessage, LlmError, OpenAiClient
+from selector.triage.client import OpenAiClient
+from selector.triage.conversation import ChatMessage, LlmError
+from selector.triage.posting import ANSWER_CAP
 
 KEY = "key-that-nobody-may-see"
 MESSAGES: tuple[ChatMessage, ...] = ({"role": "user", "content": "question"},)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, FileChange, Status
 from selector.triage import LlmError, triage
-from selector.triage.client import ChatMessage
+from selector.triage.conversation import ChatMessage
 from selector.triage.stage import OFFER_CAP
 from selector.types import Candidate, Reason, Stage, StageResult
 from tests.selector.upstream import MemoryTree, source_of_class
@@ -94,7 +94,7 @@ def test_verdicts_decide_the_band_and_unsure_stays() -> None:
         "test_10": "model: unsure",
     }
     (dropped,) = result.dropped
-    assert dropped.reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.1)
+    assert dropped.reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.2)
 
 
 @pytest.mark.parametrize(
