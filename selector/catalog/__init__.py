@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import re
 
-from selector.catalog.assembly import assemble
+from selector.catalog.assembly import Assembly
+from selector.catalog.edges import EdgeKind, FileEdge
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
-from selector.catalog.outline import FileOutline, read_outline
+from selector.catalog.marks import Mark
+from selector.catalog.outline import FileOutline, read_outline, unreadable_outline
 from selector.change.classify import is_test_file
 from selector.collector import collector_paused
 from selector.trees import SourceTree
 
-__all__ = ["Catalog", "CatalogTest", "Helper", "Origin", "TestFile", "build_catalog"]
+__all__ = [
+    "Catalog", "CatalogTest", "EdgeKind", "FileEdge", "Helper", "Mark", "Origin", "TestFile", "build_catalog",
+]  # fmt: skip
 
 _OPERATOR_FILES = re.compile(
     r"torch/testing/_internal/(common_methods_invocations|opinfo/definitions/\w+|common_modules)\.py$"
 )
 _OPERATOR = re.compile(r"\b\w*(?:Info|OpInfo)\(\s*[\"']([\w.]+)[\"']")
+_TEST_TREE = ("test/", "functorch/test/")
 
 
 def build_catalog(tree: SourceTree) -> Catalog:
@@ -28,15 +33,15 @@ def build_catalog(tree: SourceTree) -> Catalog:
     paths = tree.paths()
     with collector_paused():
         outlines = {path: _outline(tree, path) for path in paths if is_test_file(path)}
-    files = {path: assemble(outline, outlines) for path, outline in outlines.items()}
+        scripts = frozenset(path for path in paths if path.startswith(_TEST_TREE) and path.endswith(".py"))
+        assembly = Assembly(outlines, scripts)
+        files = {path: assembly.file(path) for path in outlines}
     return Catalog(files, _operators(tree, [path for path in paths if _OPERATOR_FILES.match(path)]))
 
 
 def _outline(tree: SourceTree, path: str) -> FileOutline:
     text = tree.read(path)
-    if text is None:
-        return FileOutline(path, (), frozenset(), frozenset(), parsed=False)
-    return read_outline(path, text)
+    return unreadable_outline(path) if text is None else read_outline(path, text)
 
 
 def _operators(tree: SourceTree, paths: list[str]) -> frozenset[str] | None:

@@ -7,12 +7,13 @@ tests are collected, an entry too few would be a test that is never offered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
+from selector.catalog.edges import EdgeKind, FileEdge, module_paths, strongest, text_edges
 from selector.catalog.entries import CatalogTest, Helper, Origin, TestFile
-from selector.catalog.outline import ClassOutline, FileOutline, Outlines
+from selector.catalog.outline import ClassOutline, FileOutline, Method, Outlines
 from selector.types import BaseTest
 
 _FIXTURES = frozenset({"setUp", "setUpClass", "tearDown", "tearDownClass", "setup_method", "setUpModule"})
@@ -20,7 +21,7 @@ _HELPER_LEVELS = 3
 _MAX_BASES = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Located:
     """A class and the file that writes it."""
 
@@ -28,12 +29,130 @@ class _Located:
     cls: ClassOutline
 
 
-def assemble(outline: FileOutline, outlines: Outlines) -> TestFile:
-    """The catalog entry of one file; `outlines` are all files, for base classes that stand elsewhere."""
-    entries = sorted(_entries(outline, outlines), key=lambda entry: entry.test)
-    if not entries or outline.makes_tests:
-        entries.insert(0, _rest_of(outline))
-    return TestFile(outline.path, outline.owners, outline.imports, outline.uses, tuple(entries), parsed=outline.parsed)
+class Assembly:
+    """Catalog entries from the outlines of all test files. `paths` are the Python files of the test tree, to which
+    edges may lead. What several files need is worked out once."""
+
+    def __init__(self, outlines: Outlines, paths: Collection[str]) -> None:
+        self._outlines = outlines
+        self._paths = paths
+        self._functions: dict[str, dict[str, Helper]] = {}
+        self._methods: dict[int, dict[str, Helper]] = {}
+        self._located: dict[int, _Located] = {}
+
+    def file(self, path: str) -> TestFile:
+        """The catalog entry of one file."""
+        outline = self._outlines[path]
+        edges = list(text_edges(outline, self._paths))
+        entries = sorted(self._entries(outline, edges), key=lambda entry: entry.test)
+        if not entries or outline.makes_tests:
+            entries.insert(0, _rest_of(outline))
+        return TestFile(
+            path,
+            outline.owners,
+            outline.imports,
+            outline.uses,
+            tuple(entries),
+            parsed=outline.parsed,
+            edges=strongest(edges),
+        )
+
+    def _entries(self, outline: FileOutline, edges: list[FileEdge]) -> Iterator[CatalogTest]:
+        """The entries of a file; the edges that its classes make are added to `edges`."""
+        own = self._functions_of(outline)
+        for name, method in outline.functions.items():
+            if name.startswith("test"):
+                test, origin = BaseTest(outline.path, "", name), Origin(outline.path, name)
+                yield _entry(test, method, origin, _reach(method.words, own))
+        for local, located in self._classes(outline):
+            lineage = self._lineage(located)
+            if self._is_collected(located, lineage, instantiated=local in outline.instantiated):
+                found = list(self._class_entries(outline.path, local, lineage))
+                edges += _class_edges(outline.path, local, lineage) if found else ()
+                yield from found
+
+    def _classes(self, outline: FileOutline) -> Iterator[tuple[str, _Located]]:
+        """Classes of the file and test classes it imports from other test files, which are collected here once more."""
+        for name, cls in outline.classes.items():
+            yield name, self._locate(outline, cls)
+        for local in outline.imported:
+            if local not in outline.classes and (found := self._imported_class(outline, local)):
+                yield local, found
+
+    def _class_entries(self, path: str, local: str, lineage: list[_Located]) -> Iterator[CatalogTest]:
+        helpers: dict[str, Helper] = {}
+        for ancestor in reversed(lineage):
+            helpers.update(self._functions_of(ancestor.file))
+            helpers.update(self._methods_of(ancestor))
+        fixtures = [helper for name, helper in helpers.items() if name in _FIXTURES]
+        seen: set[str] = set()
+        for ancestor in lineage:
+            for name, method in ancestor.cls.methods.items():
+                if name.startswith("test") and name not in seen:
+                    seen.add(name)
+                    origin = Origin(ancestor.file.path, f"{ancestor.cls.name}.{name}")
+                    yield _entry(BaseTest(path, local, name), method, origin, _reach(method.words, helpers, fixtures))
+
+    def _functions_of(self, outline: FileOutline) -> dict[str, Helper]:
+        """What a test of the file may call by bare name: module functions, and classes that are no test classes."""
+        known = self._functions.get(outline.path)
+        if known is None:
+            known = self._functions[outline.path] = _functions(outline)
+        return known
+
+    def _methods_of(self, located: _Located) -> dict[str, Helper]:
+        known = self._methods.get(id(located.cls))
+        if known is None:
+            known = self._methods[id(located.cls)] = _methods(located)
+        return known
+
+    def _locate(self, outline: FileOutline, cls: ClassOutline) -> _Located:
+        return self._located.setdefault(id(cls), _Located(outline, cls))
+
+    def _lineage(self, located: _Located) -> list[_Located]:
+        """The class and its known ancestors, nearest first; a cycle of names ends at its first repetition."""
+        lineage: list[_Located] = []
+        waiting = [located]
+        while waiting and len(lineage) < _MAX_BASES:
+            current = waiting.pop(0)
+            if current not in lineage:
+                lineage.append(current)
+                waiting.extend(base for base in self._bases(current) if base is not None)
+        return lineage
+
+    def _bases(self, located: _Located) -> list[_Located | None]:
+        """The bases of a class, `None` for one that no test file defines."""
+        return [self._resolve(located.file, base) for base in located.cls.bases if base != "object"]
+
+    def _resolve(self, outline: FileOutline, name: str) -> _Located | None:
+        if name in outline.classes:
+            return self._locate(outline, outline.classes[name])
+        return self._imported_class(outline, name)
+
+    def _imported_class(self, outline: FileOutline, local: str) -> _Located | None:
+        module, name = outline.imported.get(local, ("", ""))
+        if not module or module.startswith("torch."):
+            return None
+        for path in module_paths(posixpath.dirname(outline.path), module):
+            other = self._outlines.get(path)
+            if other is not None and other is not outline and name in other.classes:
+                return self._locate(other, other.classes[name])
+        return None
+
+    def _is_collected(self, located: _Located, lineage: list[_Located], *, instantiated: bool) -> bool:
+        """Whether a test runner takes the class: by its name, by a base that is or may be a `TestCase`, or because it
+        is handed to one of the `instantiate_..._tests` functions. A mixin without any of these runs in its
+        subclasses."""
+        if instantiated or located.cls.name.startswith("Test"):
+            return True
+        return any(
+            None in self._bases(ancestor) or ancestor.cls.name.endswith(("TestCase", "TestBase"))
+            for ancestor in lineage
+        )
+
+
+def _entry(test: BaseTest, method: Method, origin: Origin, helpers: tuple[Helper, ...]) -> CatalogTest:
+    return CatalogTest(test, method.words, method.decoration.names, origin, helpers, method.decoration.marks)
 
 
 def _rest_of(outline: FileOutline) -> CatalogTest:
@@ -42,50 +161,26 @@ def _rest_of(outline: FileOutline) -> CatalogTest:
     return CatalogTest(test, outline.words, frozenset(), Origin(outline.path, ""))
 
 
-def _entries(outline: FileOutline, outlines: Outlines) -> Iterator[CatalogTest]:
-    own = _functions(outline)
-    for name, method in outline.functions.items():
-        if name.startswith("test"):
-            origin = Origin(outline.path, name)
-            helpers = _reach(method.words, own)
-            yield CatalogTest(BaseTest(outline.path, "", name), method.words, method.decorators, origin, helpers)
-    for local, located in _classes(outline, outlines):
-        if _is_collected(located, local in outline.instantiated, outlines):
-            yield from _class_entries(outline.path, local, located, outlines)
-
-
-def _classes(outline: FileOutline, outlines: Outlines) -> Iterator[tuple[str, _Located]]:
-    """Classes of the file and test classes it imports from other test files, which are collected here once more."""
-    for name, cls in outline.classes.items():
-        yield name, _Located(outline, cls)
-    for local in outline.imported:
-        if local not in outline.classes and (found := _imported_class(outline, local, outlines)):
-            yield local, found
-
-
-def _class_entries(path: str, local: str, located: _Located, outlines: Outlines) -> Iterator[CatalogTest]:
-    lineage = _lineage(located, outlines)
-    helpers: dict[str, Helper] = {}
-    for ancestor in reversed(lineage):
-        helpers.update(_functions(ancestor.file))
-        helpers.update(_methods(ancestor))
-    fixtures = [helper for name, helper in helpers.items() if name in _FIXTURES]
-    seen: set[str] = set()
+def _class_edges(path: str, local: str, lineage: list[_Located]) -> Iterator[FileEdge]:
+    """A class of another file is collected here once more; a class of this file inherits from others."""
+    first = lineage[0]
+    if first.file.path != path:
+        yield FileEdge(EdgeKind.RERUN, first.file.path, f"{local} is collected here too")
     for ancestor in lineage:
-        for name, method in ancestor.cls.methods.items():
-            if name.startswith("test") and name not in seen:
-                seen.add(name)
-                origin = Origin(ancestor.file.path, f"{ancestor.cls.name}.{name}")
-                reach = _reach(method.words, helpers, fixtures)
-                yield CatalogTest(BaseTest(path, local, name), method.words, method.decorators, origin, reach)
+        if ancestor.file.path != path and ancestor is not first:
+            yield FileEdge(EdgeKind.SUBCLASS, ancestor.file.path, f"{local} inherits from {ancestor.cls.name}")
 
 
 def _functions(outline: FileOutline) -> dict[str, Helper]:
-    """What a test of the file may call by bare name: module functions, and classes that are no test classes."""
-    found = {name: Helper(outline.path, name, function.words) for name, function in outline.functions.items()}
-    plain = (cls for cls in outline.classes.values() if not any(name.startswith("test") for name in cls.methods))
-    found.update((cls.name, Helper(outline.path, cls.name, cls.words)) for cls in plain)
-    return {name: helper for name, helper in found.items() if not name.startswith("test")}
+    found = {
+        name: Helper(outline.path, name, function.words)
+        for name, function in outline.functions.items()
+        if not name.startswith("test")
+    }
+    for cls in outline.classes.values():
+        if not cls.name.startswith("test") and not any(name.startswith("test") for name in cls.methods):
+            found[cls.name] = Helper(outline.path, cls.name, cls.words)
+    return found
 
 
 def _methods(located: _Located) -> dict[str, Helper]:
@@ -105,56 +200,8 @@ def _reach(
     for _ in range(_HELPER_LEVELS):
         names = sorted({name for text in frontier for name in helpers.keys() & text})
         fresh = [helpers[name] for name in names if helpers[name] not in found]
+        if not fresh:
+            break
         found.update(dict.fromkeys(fresh))
         frontier = [helper.words for helper in fresh]
     return tuple(found)
-
-
-def _lineage(located: _Located, outlines: Outlines) -> list[_Located]:
-    """The class and its known ancestors, nearest first; a cycle of names ends at its first repetition."""
-    lineage: list[_Located] = []
-    waiting = [located]
-    while waiting and len(lineage) < _MAX_BASES:
-        current = waiting.pop(0)
-        if current not in lineage:
-            lineage.append(current)
-            waiting.extend(base for base in _bases(current, outlines) if base is not None)
-    return lineage
-
-
-def _bases(located: _Located, outlines: Outlines) -> list[_Located | None]:
-    """The bases of a class, `None` for one that no test file defines."""
-    return [_resolve(located.file, base, outlines) for base in located.cls.bases if base != "object"]
-
-
-def _resolve(outline: FileOutline, name: str, outlines: Outlines) -> _Located | None:
-    if name in outline.classes:
-        return _Located(outline, outline.classes[name])
-    return _imported_class(outline, name, outlines)
-
-
-def _imported_class(outline: FileOutline, local: str, outlines: Outlines) -> _Located | None:
-    module, name = outline.imported.get(local, ("", ""))
-    for path in module_paths(outline.path, module):
-        other = outlines.get(path)
-        if other is not None and other is not outline and name in other.classes:
-            return _Located(other, other.classes[name])
-    return None
-
-
-def module_paths(importer: str, module: str) -> tuple[str, ...]:
-    """Where a module named in a test file may stand: beside it, under `test/`, or from the root of the tree."""
-    relative = module.replace(".", "/") + ".py"
-    beside = (PurePosixPath(importer).parent / relative).as_posix()
-    return tuple(dict.fromkeys((beside, f"test/{relative}", relative)))
-
-
-def _is_collected(located: _Located, instantiated: bool, outlines: Outlines) -> bool:
-    """Whether a test runner takes the class: by its name, by a base that is or may be a `TestCase`, or because it is
-    handed to one of the `instantiate_..._tests` functions. A mixin without any of these runs in its subclasses."""
-    if instantiated or located.cls.name.startswith("Test"):
-        return True
-    return any(
-        None in _bases(ancestor, outlines) or ancestor.cls.name.endswith(("TestCase", "TestBase"))
-        for ancestor in _lineage(located, outlines)
-    )

@@ -6,11 +6,20 @@ collected tests out of one entry, and tests created at import time share one ent
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from selector.catalog.edges import FileEdge
+from selector.catalog.marks import Mark
 from selector.types import BaseTest
+
+#: Decorators that make one test into many from a list of operators, modules or optimizers.
+_GENERATORS = frozenset({"ops", "modules", "optims"})
+_DTYPE = re.compile(
+    r"(?:b?float|q?u?int|complex)\d+(?:_\w+)?|half|float|double|short|int|long|bool|chalf|cfloat|cdouble"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +41,40 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTest:
-    """One base test. `words` are the identifiers of its own text with decorators, strings included; `helpers` are what
-    it reaches inside its own file and base classes. The entry without class and name stands for the tests of a file
-    that no other entry describes: made at import time, or all of them when the file does not parse."""
+    """One base test. `words` are the identifiers of its own text with decorators, strings included; `decorators` are
+    those of its decorators alone, `marks` the decorators one by one; `helpers` are what it reaches inside its own file
+    and base classes. The entry without class and name stands for the tests of a file that no other entry describes:
+    made at import time, or all of them when the file does not parse."""
 
     test: BaseTest
     words: frozenset[str]
     decorators: frozenset[str]
     origin: Origin
     helpers: tuple[Helper, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The names in what generates the test: `unary_ufuncs` of `@ops(unary_ufuncs)`, `module_db` of `@modules`."""
+        return tuple(name for mark in self.marks if mark.name in _GENERATORS for name in mark.names)
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes its decorators spell out: `float32` of `@dtypes(torch.float32)` and of `@ops(..., dtypes=...)`."""
+        said = (mark.names for mark in self.marks if mark.name in _GENERATORS or mark.name.startswith("dtypes"))
+        return tuple(dict.fromkeys(name for names in said for name in names if _DTYPE.fullmatch(name)))
+
+    @property
+    def only_on(self) -> tuple[str, ...]:
+        """The decorators that keep it to some devices, as written: `onlyCPU`, `onlyNativeDeviceTypes`."""
+        return tuple(mark.name for mark in self.marks if mark.name.startswith("only"))
 
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
     """One upstream test file. `owners` are the labels of its `# Owner(s):` line; `imports` are the modules it imports
-    and the names it imports from them, dotted; `uses` are dotted `torch...` names in its text with their prefixes."""
+    and the names it imports from them, dotted; `uses` are dotted `torch...` names in its text with their prefixes;
+    `edges` are the other files of the test tree it leans on."""
 
     path: str
     owners: tuple[str, ...]
@@ -54,6 +82,7 @@ class TestFile:
     uses: frozenset[str]
     tests: tuple[CatalogTest, ...]
     parsed: bool = True
+    edges: tuple[FileEdge, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +95,15 @@ class Catalog:
 
     def __iter__(self) -> Iterator[CatalogTest]:
         return (test for file in self.files.values() for test in file.tests)
+
+    @cached_property
+    def dependents(self) -> Mapping[str, tuple[tuple[TestFile, FileEdge], ...]]:
+        """By the path of a file of the test tree, the test files that lean on it and why; sorted."""
+        found: dict[str, list[tuple[TestFile, FileEdge]]] = {}
+        for file in self.files.values():
+            for edge in file.edges:
+                found.setdefault(edge.path, []).append((file, edge))
+        return {path: tuple(found[path]) for path in sorted(found)}
 
     @cached_property
     def size(self) -> int:

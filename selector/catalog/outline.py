@@ -1,6 +1,7 @@
 """One test file taken apart: its header, imports, classes and functions.
 
-Reads text only. Resolving base classes across files is the business of `selector.catalog.assembly`.
+Reads text only, each line once. An outline is a function of path and text alone, which is what makes it worth keeping
+(`selector.catalog.record`); resolving names across files is the business of `selector.catalog.assembly`.
 """
 
 from __future__ import annotations
@@ -10,68 +11,102 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from typing import TypeVar
 
+from selector.catalog.imports import read_imports
+from selector.catalog.marks import Decoration, read_decoration
 from selector.source import parse_module, source_lines, words
 
 _OWNERS = re.compile(r"^#\s*Owner\(s\):\s*(\[.*\])", re.MULTILINE)
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))", re.MULTILINE
-)
-_TORCH_NAME = re.compile(r"\btorch(?:\.[A-Za-z_]\w*)+")
+#: Literal first, then the start of the word: a search for a literal is many times quicker than one for a word break.
+_TORCH_NAME = re.compile(r"torch(?<!\wtorch)(?:\.[A-Za-z_]\w*)+")
 #: Ways in which test files make tests that are written nowhere as a method.
 _MAKES_TESTS = re.compile(r"\bsetattr\(|\bglobals\(\)(?:\[|\.update)|\bimport \*")
+_MAKING = ("setattr(", "globals()", "import *")
+#: A file that says none of these starts no other file, whatever names its strings hold.
+_STARTING = ("subprocess", "Popen", "run_test", "runpy", "execv", "os.system", "multiprocessing", "launch")
+_SCRIPT = re.compile(r"""["']((?:[\w-]+/)*[\w-]+\.py)["']""")
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.ExceptHandler)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _HEADER_LINES = 30
+
+_NO_WORDS: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A function or method: the identifiers of its text and those of its decorators."""
+    """A function or method: the identifiers of its text with decorators, and its decorators as facts."""
 
     words: frozenset[str]
-    decorators: frozenset[str]
+    decoration: Decoration
 
 
 @dataclass(slots=True)
 class ClassOutline:
-    """A class with its base names as written (last part) and its own methods. `words` is its whole text."""
+    """A class with its base names as written (last part) and its own methods. `loose` are the words of its text outside
+    the methods."""
 
     name: str
     bases: tuple[str, ...]
-    words: frozenset[str]
+    loose: frozenset[str]
     methods: dict[str, Method] = field(default_factory=dict)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The identifiers of the whole class."""
+        return self.loose.union(*(method.words for method in self.methods.values()))
 
 
 @dataclass(slots=True)
 class FileOutline:
-    """What one test file says. `imported` maps a local name to the module and name it comes from; `instantiated` are
-    classes handed to one of the `instantiate_..._tests` functions; `makes_tests`: some tests are made on import."""
+    """What one test file says. `imported` maps a local name to the module and name it comes from; `starred` are modules
+    from which it takes everything; `scripts` are `.py` names in its strings, if it starts processes; `instantiated` are
+    classes handed to one of the `instantiate_..._tests` functions; `makes_tests`: some tests are made on import.
+    `loose` are the words outside classes and functions, or all of them when the file does not parse."""
 
     path: str
     owners: tuple[str, ...]
     imports: frozenset[str]
     uses: frozenset[str]
     parsed: bool
-    words: frozenset[str] = frozenset()
+    loose: frozenset[str] = _NO_WORDS
     makes_tests: bool = False
     classes: dict[str, ClassOutline] = field(default_factory=dict)
     functions: dict[str, Method] = field(default_factory=dict)
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
-    instantiated: set[str] = field(default_factory=set)
+    instantiated: frozenset[str] = _NO_WORDS
+    starred: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The identifiers of the whole file."""
+        classes = (cls.words for cls in self.classes.values())
+        return self.loose.union(*classes, *(function.words for function in self.functions.values()))
+
+
+Outlines = Mapping[str, FileOutline]
+_Part = TypeVar("_Part", Method, ClassOutline)
+
+
+def unreadable_outline(path: str) -> FileOutline:
+    """The outline of a file that cannot be read as text: nothing is known but that it is there."""
+    return FileOutline(path, (), _NO_WORDS, _NO_WORDS, parsed=False)
 
 
 def read_outline(path: str, text: str) -> FileOutline:
     """Take a test file apart. A file that does not parse keeps header, imports and words."""
+    imports = read_imports(path, text)
+    outline = FileOutline(path, _owners(text), imports.names, _dotted_uses(text), parsed=False)
+    outline.starred = imports.starred
+    outline.makes_tests = any(said in text for said in _MAKING) and _MAKES_TESTS.search(text) is not None
+    outline.scripts = _scripts(text)
     module = parse_module(text)
-    imported = dict(_imported_names(path, text))
-    imports = frozenset(name for name, _ in _imports(path, text))
-    outline = FileOutline(path, _owners(text), imports, _dotted_uses(text), parsed=module is not None)
-    outline.words = words(text)
-    outline.makes_tests = _MAKES_TESTS.search(text) is not None
     if module is None:
+        outline.loose = words(text)
         return outline
-    outline.imported = imported
+    outline.parsed = True
+    outline.imported = imports.local
     _Reader(outline, source_lines(text)).read(module)
     return outline
 
@@ -85,62 +120,87 @@ class _Reader:
         self._lines = lines
 
     def read(self, module: ast.Module) -> None:
+        outline = self._outline
+        taken: list[range] = []
+        replaced: list[frozenset[str]] = []
+        instantiated: set[str] = set()
         for statement in _flatten(module.body):
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self._outline.functions[statement.name] = self._method(statement)
+            if isinstance(statement, _FUNCTIONS):
+                _put(outline.functions, statement.name, self._method(statement), replaced)
+                taken.append(_lines_of(statement))
             elif isinstance(statement, ast.ClassDef):
-                self._outline.classes[statement.name] = self._class(statement)
+                _put(outline.classes, statement.name, self._class(statement), replaced)
+                taken.append(_lines_of(statement))
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-                self._note_instantiation(statement.value)
+                instantiated.update(_instantiated(statement.value))
+        outline.instantiated = frozenset(instantiated)
+        outline.loose = self._loose(range(len(self._lines)), taken).union(*replaced)
 
     def _class(self, node: ast.ClassDef) -> ClassOutline:
-        bases = tuple(name for base in node.bases if (name := _base_name(base)))
-        outline = ClassOutline(node.name, bases, self._words(node))
-        for statement in _flatten(node.body):
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                outline.methods[statement.name] = self._method(statement)
-        return outline
+        bases = tuple(name for base in node.bases if (name := _last_name(base)))
+        methods: dict[str, Method] = {}
+        replaced: list[frozenset[str]] = []
+        own = [statement for statement in _flatten(node.body) if isinstance(statement, _FUNCTIONS)]
+        for statement in own:
+            _put(methods, statement.name, self._method(statement), replaced)
+        loose = self._loose(_lines_of(node), [_lines_of(statement) for statement in own])
+        return ClassOutline(node.name, bases, loose.union(*replaced), methods)
 
     def _method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Method:
-        decorators = frozenset(name for decorator in node.decorator_list for name in _names(decorator))
-        return Method(self._words(node), decorators)
+        span = _lines_of(node)
+        return Method(words("\n".join(self._lines[span.start : span.stop])), read_decoration(node.decorator_list))
 
-    def _words(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> frozenset[str]:
-        first = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
-        return words("\n".join(self._lines[first - 1 : node.end_lineno]))
+    def _loose(self, whole: range, taken: Iterable[range]) -> frozenset[str]:
+        """Words of the lines of `whole` that none of `taken`, which lie in it in order, covers. A definition starts and
+        ends with a line of its own."""
+        rest: list[str] = []
+        at = whole.start
+        for span in taken:
+            rest += self._lines[at : span.start]
+            at = span.stop
+        rest += self._lines[at : whole.stop]
+        return words("\n".join(rest))
 
-    def _note_instantiation(self, call: ast.Call) -> None:
-        if (_base_name(call.func) or "").startswith("instantiate_") and call.args:
-            self._outline.instantiated.add(_base_name(call.args[0]) or "")
+
+def _put(parts: dict[str, _Part], name: str, part: _Part, replaced: list[frozenset[str]]) -> None:
+    """Add a definition; the words of an earlier one of the same name, which Python forgets, are kept as `replaced`."""
+    if name in parts:
+        replaced.append(parts[name].words)
+    parts[name] = part
+
+
+def _lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> range:
+    """The lines of a definition with its decorators, counted from 0."""
+    first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+    return range(first - 1, node.end_lineno or node.lineno)
+
+
+def _instantiated(call: ast.Call) -> Iterator[str]:
+    if call.args and (_last_name(call.func) or "").startswith("instantiate_"):
+        yield _last_name(call.args[0]) or ""
 
 
 def _flatten(statements: Iterable[ast.stmt | ast.ExceptHandler]) -> Iterator[ast.stmt]:
-    """Statements of a body with those inside `if`, `try`, `with` and loops, in source order."""
-    for statement in statements:
+    """Statements of a body with those inside `if`, `try`, `with` and loops, in source order. Without recursion: an
+    `elif` chain of a hostile file nests as deep as the parser allows."""
+    waiting = list(reversed(list(statements)))
+    while waiting:
+        statement = waiting.pop()
         if isinstance(statement, _BLOCKS):
             inner = (child for child in ast.iter_child_nodes(statement))
-            yield from _flatten(child for child in inner if isinstance(child, (ast.stmt, ast.ExceptHandler)))
+            found = [child for child in inner if isinstance(child, (ast.stmt, ast.ExceptHandler))]
+            waiting.extend(reversed(found))
         elif isinstance(statement, ast.stmt):
             yield statement
 
 
-def _base_name(node: ast.expr) -> str | None:
-    """The last name of a base class expression: `TestCase` of `common.TestCase`, `Base` of `Base[int]`."""
-    if isinstance(node, ast.Name):
-        return node.id
+def _last_name(node: ast.expr) -> str | None:
+    """The last name of an expression: `TestCase` of `common.TestCase`, `Base` of `Base[int]`, `make` of `make()`."""
+    while isinstance(node, (ast.Subscript, ast.Call)):
+        node = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(node, ast.Attribute):
         return node.attr
-    if isinstance(node, ast.Subscript):
-        return _base_name(node.value)
-    return _base_name(node.func) if isinstance(node, ast.Call) else None
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            yield child.id
-        elif isinstance(child, ast.Attribute):
-            yield child.attr
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def _owners(text: str) -> tuple[str, ...]:
@@ -151,45 +211,15 @@ def _owners(text: str) -> tuple[str, ...]:
         return ()
     try:
         labels = json.loads(match.group(1))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     return tuple(label for label in labels if isinstance(label, str))
 
 
-def _imports(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Pairs of imported dotted name and the local name it is bound to, `from` imports with their module as well."""
-    for module, names, plain in _IMPORT.findall(text):
-        if plain:
-            yield from ((name, alias or name.split(".")[0]) for name, alias in _import_items(plain))
-        else:
-            absolute = _absolute(path, module)
-            yield absolute, ""
-            yield from ((f"{absolute}.{name}", alias or name) for name, alias in _import_items(names))
-
-
-def _import_items(listing: str) -> Iterator[tuple[str, str]]:
-    listing = re.sub(r"#[^\n]*", "", listing).strip("()\\ \t\n")
-    for item in listing.split(","):
-        name, _, alias = item.strip().partition(" as ")
-        if re.fullmatch(r"[\w.]+", name.strip()):
-            yield name.strip(), alias.strip()
-
-
-def _imported_names(path: str, text: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    for dotted, local in _imports(path, text):
-        module, _, name = dotted.rpartition(".")
-        if local and module:
-            yield local, (module, name)
-
-
-def _absolute(path: str, module: str) -> str:
-    """A relative module of a file as a dotted path from the root of the tree: `.common` -> `test.inductor.common`."""
-    dots = len(module) - len(module.lstrip("."))
-    if not dots:
-        return module
-    parents = list(PurePosixPath(path).parents)
-    folder = parents[min(dots - 1, len(parents) - 1)]
-    return ".".join(part for part in (*folder.parts, module.lstrip(".")) if part)
+def _scripts(text: str) -> tuple[str, ...]:
+    if ".py" not in text or not any(said in text for said in _STARTING):
+        return ()
+    return tuple(sorted(set(_SCRIPT.findall(text))))
 
 
 def _dotted_uses(text: str) -> frozenset[str]:
@@ -198,6 +228,3 @@ def _dotted_uses(text: str) -> frozenset[str]:
         parts = name.split(".")
         found.update(".".join(parts[:size]) for size in range(2, len(parts) + 1))
     return frozenset(found)
-
-
-Outlines = Mapping[str, FileOutline]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from selector.catalog.outline import read_outline
+from selector.source import words
 
 
 def test_owners_come_from_the_header_line() -> None:
@@ -49,7 +50,7 @@ def test_tests_inside_conditions_are_found() -> None:
     )
     outline = read_outline("test/test_x.py", text)
     assert "test_fallback" in outline.functions
-    assert outline.classes["TestA"].methods["test_deep"].decorators == {"ops", "db"}
+    assert outline.classes["TestA"].methods["test_deep"].decoration.names == {"ops", "db"}
 
 
 def test_a_file_that_does_not_parse_keeps_its_words_and_imports() -> None:
@@ -57,3 +58,32 @@ def test_a_file_that_does_not_parse_keeps_its_words_and_imports() -> None:
     assert (outline.parsed, outline.classes) == (False, {})
     assert "unravel_index" in outline.words
     assert "torch.fx" in outline.imports
+
+
+def test_words_of_a_file_are_those_of_its_parts_each_read_once() -> None:
+    text = (
+        "import os\n@mark('one')\ndef test_a():\n    two\n\nthree = 3\nclass TestA:\n    four = 4\n"
+        "    def helper(self):\n        five\n    six = 6\n"
+    )
+    outline = read_outline("test/test_x.py", text)
+    assert outline.words == words(text)
+    assert outline.loose == {"import", "os", "three"}
+    assert outline.classes["TestA"].loose == {"class", "TestA", "four", "six"}
+    assert outline.classes["TestA"].words == {"class", "TestA", "four", "six", "def", "helper", "self", "five"}
+
+
+def test_words_of_a_definition_that_another_replaces_are_kept() -> None:
+    text = "if X:\n    def f(): first\nelse:\n    def f(): second\nclass A: old\nclass A:\n    def m(s): new\n"
+    outline = read_outline("test/test_x.py", text)
+    assert outline.words == words(text)
+    assert "first" not in outline.functions["f"].words
+
+
+def test_a_chain_of_conditions_longer_than_our_stack_is_read() -> None:
+    text = "if a:\n    pass\n" + "elif a:\n    pass\n" * 900 + "else:\n    def test_last(): pass\n"
+    assert "test_last" in read_outline("test/test_x.py", text).functions
+
+
+@pytest.mark.parametrize("text", ["x = mytorch.nn.functional\n", "x = torchvision.ops\n"])
+def test_names_that_merely_contain_torch_are_no_uses(text: str) -> None:
+    assert read_outline("test/test_x.py", text).uses == frozenset()
