@@ -17,7 +17,7 @@ from selector.manifests import ManifestSet, admit
 from selector.ownership import ObservedTests, Ownership, link_tests
 from selector.ownership.widening import widen, widening_reasons
 from selector.trees import SourceTree
-from selector.triage import LlmClient, triage
+from selector.triage import Budget, LlmClient, Sources, triage
 from selector.types import Candidate, Selection, SelectionState, Stage, StageCount, StageResult
 
 _NOTES_CAP = 20
@@ -42,11 +42,12 @@ def select(
     llm: LlmClient | None,
     manifests: ManifestSet | None,
     observed: ObservedTests | None = None,
+    budget: Budget | None = None,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
-    Without `llm` stage 3 ranks offline; without `manifests` stage 4 is left out; without `observed` stage 2 knows only
-    what is written. The same input gives the same answer.
+    Without `llm` stage 3 ranks offline, `budget` bounds what asking it may cost; without `manifests` stage 4 is left
+    out; without `observed` stage 2 knows only what is written. The same input gives the same answer.
     """
     change = analyse(diff, base, head)
     funnel = [_count_files(change)]
@@ -58,7 +59,14 @@ def select(
     reasons = widening_reasons(change, ownership.unlinked)
     triaged = _widened(catalog, ownership, reasons)
     if not reasons:
-        triaged = triage(change, ownership.candidates, catalog, title=title, body=body, llm=llm)
+        triaged = triage(
+            *(change, ownership.candidates, catalog),
+            title=title,
+            body=body,
+            llm=llm,
+            sources=Sources(head, manifests, observed),
+            budget=budget,
+        )
         if not triaged.kept and _only_tests_went(change):
             return Outcome(change, _nothing(funnel, "the change only removes tests"), catalog)
         if not triaged.kept:

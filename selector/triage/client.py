@@ -60,7 +60,8 @@ class OpenAiClient:
             raise
 
     def _forms(self, request: Request) -> Iterator[dict[str, Any]]:
-        """The request with a forced format of the answer, where an answer is all that may come; then without."""
+        """The request with a forced format of the answer, where an answer is all that may come; then without; then as
+        models that reason want it, which know another bound and no temperature."""
         plain: dict[str, Any] = {
             "model": self._model,
             "messages": [_message(turn) for turn in request.turns],
@@ -74,6 +75,10 @@ class OpenAiClient:
         if not (request.tools and request.may_call):
             schema = {"name": "triage", "strict": True, "schema": dict(request.schema)}
             yield {**plain, "response_format": {"type": "json_schema", "json_schema": schema}}
+        yield plain
+        del plain["temperature"]
+        if request.answer_tokens:
+            plain["max_completion_tokens"] = plain.pop("max_tokens")
         yield plain
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from selector.triage.client import OpenAiClient
-from selector.triage.conversation import ChatMessage, LlmError
+from selector.triage.conversation import ChatMessage, LlmError, Request, Said, ToolSpec
 from selector.triage.posting import ANSWER_CAP
 
 KEY = "key-that-nobody-may-see"
@@ -75,6 +75,20 @@ def test_a_server_that_knows_no_response_format_is_asked_without() -> None:
         return httpx.Response(400) if b"response_format" in request.content else completion("plain")
 
     assert ask(handler) == "plain"
+
+
+def test_a_model_that_reasons_is_asked_in_its_own_form() -> None:
+    seen: list[dict[str, object]] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        seen.append(body)
+        return httpx.Response(400) if "max_tokens" in body or "temperature" in body else completion("thought")
+
+    with client(handler) as model:
+        request = Request((Said("user", "q"),), (ToolSpec("t", "d", {}),), {}, 500, 5.0)
+        assert model.converse(request).text == "thought"
+    assert (len(seen), seen[-1]["max_completion_tokens"]) == (2, 500)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,8 +35,8 @@ def toolbox(tree: SourceTree = TREE, clock: float = 0.0) -> Toolbox:
     return Toolbox({tool.name: tool for tool in (*TreeReader(tree, lambda: clock).tools, *knowledge.tools)})
 
 
-def use(name: str, *, tree: SourceTree = TREE, **arguments: object) -> str:
-    return toolbox(tree).use(ToolCall("c", name, arguments))  # type: ignore[arg-type]  # hostile on purpose
+def use(name: str, *, tree: SourceTree = TREE, **arguments: Any) -> str:
+    return toolbox(tree).use(ToolCall("c", name, arguments))
 
 
 def test_the_seven_tools_are_offered_with_schemas() -> None:
@@ -98,7 +99,7 @@ def test_no_path_leads_out_of_the_folder(tmp_path: Path, path: str) -> None:
         ("__class__", {}, "there is no tool of this name"),
     ],
 )
-def test_a_call_without_sense_is_told_so(name: str, arguments: dict[str, object], fault: str) -> None:
+def test_a_call_without_sense_is_told_so(name: str, arguments: dict[str, Any], fault: str) -> None:
     assert use(name, **arguments) == f"error: {fault}"
 
 
