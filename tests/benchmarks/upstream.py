@@ -20,6 +20,7 @@ from relay.contract import Observation
 from tests.benchmarks.device_pairs import Standing, by_reason, figures, pair, standing
 from tests.benchmarks.device_sides import FileResult, measure
 from tests.benchmarks.devices import Devices
+from tests.benchmarks.stand_ins import installed_with_stand_ins
 from tests.benchmarks.upstream_document import cpu_side, document
 from workers.runner.sandbox import find_sandbox
 from workers.runner.types import RunnerLimits, RunnerTree
@@ -54,10 +55,15 @@ _SHOWN_REASONS = 40
 def main() -> int:
     """Run the files and print the table, the reasons and the overall figure."""
     wanted = _arguments()
-    tree = RunnerTree(wanted.tree.resolve())
-    files = wanted.files or [file for file in FILES if (tree.checkout / file).is_file()]
+    checkout = wanted.tree.resolve()
+    files = wanted.files or [file for file in FILES if (checkout / file).is_file()]
     results: list[FileResult] = []
     with tempfile.TemporaryDirectory(prefix="upstream-") as scratch:
+        # Open to the sandbox's own user, who has to read what stands in for torch.
+        Path(scratch).chmod(0o755)
+        torch_path, stand_ins = installed_with_stand_ins(Path(scratch, "torch"))
+        tree = RunnerTree(checkout, torch_path)
+        _say(f"names this torch lacks, made to do nothing on both devices: {', '.join(stand_ins) or 'none'}")
         limits = RunnerLimits(test_timeout_s=wanted.test_seconds, file_timeout_s=wanted.seconds)
         devices = Devices(wanted.cache.resolve(), Path(scratch), find_sandbox(), limits, wanted.profile)
         about = {"tree": str(tree.checkout), "profile": wanted.profile}
