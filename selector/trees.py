@@ -1,18 +1,20 @@
 """Source trees as the stages read them: a folder, or one revision of a git repository.
 
-Owns the rule that a path of a tree is only ever a key: a folder is read inside its root, a revision by object id. It
+Owns the rule that a path of a tree is only ever a key: a folder is read inside its root, a revision by object id; and
+the identity of a file's content, which is git's blob id in both, so that what is known of one is known of the other. It
 writes nothing and checks out nothing. Untrusted trees are expected: files over `FILE_CAP`, links, and bytes that are
 not UTF-8 read as `None`, which the stages take as "cannot be judged", never as "empty".
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol, Self
+from typing import IO, NamedTuple, Protocol, Self, runtime_checkable
 
 #: Bytes of one source file; PyTorch's largest Python file has 1.2 MB.
 FILE_CAP = 8 * 1024 * 1024
@@ -20,6 +22,8 @@ FILE_CAP = 8 * 1024 * 1024
 DIFF_CAP = 64 * 1024 * 1024
 GIT_TIMEOUT_S = 300
 
+#: Objects asked for at once. More would save nothing: an answer takes longer to read than a question to write.
+_BATCH = 32
 _REGULAR_MODES = frozenset({"100644", "100755"})
 
 
@@ -35,6 +39,30 @@ class SourceTree(Protocol):
 
     def paths(self) -> Sequence[str]:
         """All regular files, sorted."""
+
+
+class SourceFile(NamedTuple):
+    """One file as it was read: what `read` gives for the path, and the id of the content that this is."""
+
+    path: str
+    blob_id: str | None
+    text: str | None
+
+
+@runtime_checkable
+class IdentifiedTree(SourceTree, Protocol):
+    """A tree that knows a file's content by its git blob id, and can read many files at once."""
+
+    def blob_id(self, path: str) -> str | None:
+        """The id of the file's content now, or `None` when there is no such file."""
+
+    def read_all(self, paths: Sequence[str]) -> Iterator[SourceFile]:
+        """The files in the order asked for, each with the id of the very content that was read."""
+
+
+def blob_id_of(content: bytes) -> str:
+    """The id git gives a blob with this content in a repository of the usual object format (SHA-1)."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def as_text(content: bytes) -> str | None:
@@ -54,12 +82,30 @@ class DirectoryTree:
         self._root = root.resolve()
 
     def read(self, path: str) -> str | None:
+        content = self._content(path)
+        return None if content is None else as_text(content)
+
+    def read_all(self, paths: Sequence[str]) -> Iterator[SourceFile]:
+        """One by one: the system's file cache leaves nothing to gain."""
+        for path in paths:
+            content = self._content(path)
+            text = None if content is None else as_text(content)
+            yield SourceFile(path, None if content is None else _id_of_whole(content), text)
+
+    def blob_id(self, path: str) -> str | None:
+        """Takes reading the file: its size and time of change would be quicker and can lie. `None` for a file over
+        `FILE_CAP` too."""
+        content = self._content(path)
+        return None if content is None else _id_of_whole(content)
+
+    def _content(self, path: str) -> bytes | None:
+        """The first `FILE_CAP` bytes of a regular file and one more if there are more."""
         target = self._root.joinpath(*PurePosixPath(path).parts)
         if PurePosixPath(path).is_absolute() or target.is_symlink() or not self._is_inside(target):
             return None
         try:
             with target.open("rb") as stream:
-                return as_text(stream.read(FILE_CAP + 1))
+                return stream.read(FILE_CAP + 1)
         except OSError:
             return None
 
@@ -107,21 +153,36 @@ class GitTree:
     def paths(self) -> Sequence[str]:
         return sorted(self._objects)
 
-    def read(self, path: str) -> str | None:
-        object_id = self._objects.get(path)
-        return None if object_id is None else as_text(self._fetch(object_id))
+    def blob_id(self, path: str) -> str | None:
+        return self._objects.get(path)
 
-    def _fetch(self, object_id: str) -> bytes:
+    def read(self, path: str) -> str | None:
+        (file,) = self.read_all([path])
+        return file.text
+
+    def read_all(self, paths: Sequence[str]) -> Iterator[SourceFile]:
+        """A batch of files per round trip to git, which on a busy machine costs more than the reading."""
+        for start in range(0, len(paths), _BATCH):
+            batch = paths[start : start + _BATCH]
+            objects = dict.fromkeys(self._objects[path] for path in batch if path in self._objects)
+            texts = {object_id: as_text(content) for object_id, content in self._fetch(tuple(objects))}
+            for path in batch:
+                object_id = self._objects.get(path)
+                yield SourceFile(path, object_id, texts[object_id] if object_id else None)
+
+    def _fetch(self, object_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Each object with its content, a NUL byte for one that is missing: a partial clone may lack it."""
+        if not object_ids:
+            return
         requests, answers = self._pipes()
         try:
-            requests.write(object_id.encode() + b"\n")
+            requests.write("".join(f"{object_id}\n" for object_id in object_ids).encode())
             requests.flush()
         except BrokenPipeError as error:
             raise TreeError(f"git cat-file ended while reading {self._repo}; is the repository complete?") from error
-        header = answers.readline().split()
-        if len(header) != 3:  # "<id> missing": a partial clone without that blob
-            return b"\0"
-        return _read_capped(answers, int(header[2]))
+        for object_id in object_ids:
+            header = answers.readline().split()
+            yield object_id, _read_capped(answers, int(header[2])) if len(header) == 3 else b"\0"
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._batch is None:
@@ -145,6 +206,10 @@ def git_diff(repo: Path, base: str, head: str) -> str:
     if len(output) > DIFF_CAP:
         raise TreeError(f"the diff has {len(output)} bytes, more than {DIFF_CAP}; select on a smaller range")
     return output.decode("utf-8", errors="replace")
+
+
+def _id_of_whole(content: bytes) -> str | None:
+    return blob_id_of(content) if len(content) <= FILE_CAP else None
 
 
 def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:

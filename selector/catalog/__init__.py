@@ -10,15 +10,28 @@ import re
 from selector.catalog.assembly import Assembly
 from selector.catalog.edges import EdgeKind, FileEdge
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
+from selector.catalog.known_files import KnownFiles, Reader
 from selector.catalog.marks import Mark
 from selector.catalog.outline import FileOutline, read_outline, unreadable_outline
+from selector.catalog.record import pack_names, pack_outline, unpack_names, unpack_outline
+from selector.catalog.store import CatalogCache, CatalogFile
 from selector.change.classify import is_test_file
 from selector.collector import collector_paused
 from selector.trees import SourceTree
 
 __all__ = [
-    "Catalog", "CatalogTest", "EdgeKind", "FileEdge", "Helper", "Mark", "Origin", "TestFile", "build_catalog",
-]  # fmt: skip
+    "Catalog",
+    "CatalogCache",
+    "CatalogFile",
+    "CatalogTest",
+    "EdgeKind",
+    "FileEdge",
+    "Helper",
+    "Mark",
+    "Origin",
+    "TestFile",
+    "build_catalog",
+]
 
 _OPERATOR_FILES = re.compile(
     r"torch/testing/_internal/(common_methods_invocations|opinfo/definitions/\w+|common_modules)\.py$"
@@ -27,26 +40,39 @@ _OPERATOR = re.compile(r"\b\w*(?:Info|OpInfo)\(\s*[\"']([\w.]+)[\"']")
 _TEST_TREE = ("test/", "functorch/test/")
 
 
-def build_catalog(tree: SourceTree) -> Catalog:
-    """Index all test files of `tree`. Takes seconds on PyTorch's tree. Files that cannot be read as text are kept as
-    one entry without words, like files that do not parse."""
+def build_catalog(tree: SourceTree, cache: CatalogCache | None = None) -> Catalog:
+    """Index all test files of `tree`. Files that cannot be read as text are kept as one entry without words, like files
+    that do not parse.
+
+    Takes seconds on PyTorch's tree, and tenths of a second with a `cache` that has most of it. The cache decides how
+    long it takes and nothing else.
+    """
     paths = tree.paths()
+    tests = [path for path in paths if is_test_file(path)]
+    databases = [path for path in paths if _OPERATOR_FILES.match(path)]
     with collector_paused():
-        outlines = {path: _outline(tree, path) for path in paths if is_test_file(path)}
-        scripts = frozenset(path for path in paths if path.startswith(_TEST_TREE) and path.endswith(".py"))
-        assembly = Assembly(outlines, scripts)
-        files = {path: assembly.file(path) for path in outlines}
-    return Catalog(files, _operators(tree, [path for path in paths if _OPERATOR_FILES.match(path)]))
+        known = KnownFiles(tree, [*tests, *databases], cache)
+        outlines = known.recall(tests, _OUTLINES)
+        operators = known.recall(databases, _OPERATORS)
+        known.keep()
+        assembly = Assembly(outlines, frozenset(filter(_is_in_test_tree, paths)))
+        files = {path: assembly.file(path) for path in tests}
+    return Catalog(files, frozenset().union(*operators.values()) if databases else None)
 
 
-def _outline(tree: SourceTree, path: str) -> FileOutline:
-    text = tree.read(path)
+def _outline(path: str, text: str | None) -> FileOutline:
     return unreadable_outline(path) if text is None else read_outline(path, text)
 
 
-def _operators(tree: SourceTree, paths: list[str]) -> frozenset[str] | None:
-    """Operator names as the database spells them and their last part: `linalg.solve` and `solve`."""
-    if not paths:
-        return None
-    names = {name for path in paths for name in _OPERATOR.findall(tree.read(path) or "")}
-    return frozenset(names | {name.rpartition(".")[2] for name in names})
+def _operators(_: str, text: str | None) -> frozenset[str]:
+    """Operator names as a database spells them and their last part: `linalg.solve` and `solve`."""
+    names = frozenset(_OPERATOR.findall(text or ""))
+    return names | {name.rpartition(".")[2] for name in names}
+
+
+def _is_in_test_tree(path: str) -> bool:
+    return path.startswith(_TEST_TREE) and path.endswith(".py")
+
+
+_OUTLINES = Reader(_outline, pack_outline, unpack_outline)
+_OPERATORS = Reader(_operators, pack_names, lambda _, record: unpack_names(record))

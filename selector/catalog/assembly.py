@@ -44,7 +44,7 @@ class Assembly:
         """The catalog entry of one file."""
         outline = self._outlines[path]
         edges = list(text_edges(outline, self._paths))
-        entries = sorted(self._entries(outline, edges), key=lambda entry: entry.test)
+        entries = sorted(self._entries(outline, edges), key=lambda entry: (entry.test.cls, entry.test.name))
         if not entries or outline.makes_tests:
             entries.insert(0, _rest_of(outline))
         return TestFile(

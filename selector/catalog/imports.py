@@ -63,7 +63,7 @@ def _items(listing: str) -> Iterator[tuple[str, str]]:
     for item in listing.strip("()\\ \t\n").split(","):
         name, _, alias = item.strip().partition(" as ")
         if _DOTTED.fullmatch(name.strip()):
-            yield name.strip(), alias.strip()
+            yield name.strip(), alias.strip() if _DOTTED.fullmatch(alias.strip()) else ""
 
 
 def _absolute(path: str, module: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from selector.trees import FILE_CAP, DirectoryTree, GitTree, TreeError, as_text, git_diff
-from tests.selector.upstream import Repository
+from selector.trees import FILE_CAP, DirectoryTree, GitTree, IdentifiedTree, TreeError, as_text, blob_id_of, git_diff
+from tests.selector.upstream import MemoryTree, Repository
 
 ODD_NAMES = ("with space.py", 'quo"te.py', "tab\there.py", "ünïcode.py", "line\nbreak.py", " b/ b.py")
 
@@ -32,6 +32,58 @@ def test_what_is_no_text_reads_as_none_and_reading_goes_on(repository: Repositor
     rev = repository.commit({"bin": b"\0\1", "latin": b"caf\xe9", "big": b"x" * (FILE_CAP + 7), "ok": "fine\n"})
     with GitTree(repository.path, rev) as tree:
         assert [tree.read(name) for name in ("bin", "latin", "big", "ok")] == [None, None, None, "fine\n"]
+
+
+def test_many_files_are_read_in_the_order_asked_for_each_as_by_itself(repository: Repository) -> None:
+    """More than a batch, the same content twice, files that are none, and every file asked for twice."""
+    files: dict[str, str | bytes | None] = {f"{number:03}.py": f"text of {number // 2}\n" for number in range(90)}
+    rev = repository.commit({**files, "bin": b"\0", "big": b"x" * (FILE_CAP + 7)})
+    wanted = ["gone.py", "big", *files, "bin", *files, "../secret"]
+    with GitTree(repository.path, rev) as tree:
+        for read in (tree.read_all(wanted), DirectoryTree(repository.path).read_all(wanted)):
+            assert [(file.path, file.text) for file in read] == [(path, files.get(path)) for path in wanted]
+        assert list(tree.read_all([])) == []
+
+
+def test_a_reading_that_is_broken_off_leaves_the_tree_in_step(repository: Repository) -> None:
+    files: dict[str, str | bytes | None] = {f"{number:03}.py": f"text of {number}\n" for number in range(90)}
+    with GitTree(repository.path, repository.commit(files)) as tree:
+        reading = tree.read_all(list(files))
+        assert next(reading)[::2] == ("000.py", "text of 0\n")
+        assert tree.read("050.py") == "text of 50\n"
+        assert next(reading)[::2] == ("001.py", "text of 1\n")
+
+
+def test_a_blob_that_the_clone_lacks_reads_as_none_among_others(repository: Repository) -> None:
+    rev = repository.commit({"a.py": "a\n", "b.py": "b\n", "c.py": "c\n"})
+    lost = repository.git("rev-parse", f"{rev}:b.py")
+    (repository.path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    with GitTree(repository.path, rev) as tree:
+        assert [file.text for file in tree.read_all(["a.py", "b.py", "c.py"])] == ["a\n", None, "c\n"]
+
+
+def test_a_folder_and_a_revision_know_the_same_content_by_the_same_id(repository: Repository) -> None:
+    files: dict[str, str | bytes | None] = {"a.py": "a\n", "bin": b"\0\1", "empty": "", "crlf.py": "a\r\n"}
+    with GitTree(repository.path, repository.commit(files)) as tree:
+        folder = DirectoryTree(repository.path)
+        for path in files:
+            git_id = repository.git("rev-parse", f"HEAD:{path}")
+            assert tree.blob_id(path) == folder.blob_id(path) == git_id
+            assert [file.blob_id for it in (tree, folder) for file in it.read_all([path])] == [git_id, git_id]
+        assert (tree.blob_id("gone.py"), folder.blob_id("gone.py"), folder.blob_id("../x")) == (None, None, None)
+    assert blob_id_of(b"a\n") == repository.git("rev-parse", "HEAD:a.py")
+
+
+def test_a_folder_tells_no_id_of_what_it_cannot_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "big").write_bytes(b"x" * (FILE_CAP + 1))
+    assert DirectoryTree(tmp_path).blob_id("big") is None
+
+
+def test_trees_of_files_are_identified_and_others_need_not_be(repository: Repository) -> None:
+    with GitTree(repository.path, repository.commit({"a": "a"})) as tree:
+        assert isinstance(tree, IdentifiedTree)
+    assert isinstance(DirectoryTree(repository.path), IdentifiedTree)
+    assert not isinstance(MemoryTree({}), IdentifiedTree)
 
 
 def test_a_byte_order_mark_is_not_text() -> None:
