@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from selector.change.classify import HARMLESS, classify
+from selector.change.classify import HARMLESS, classify, is_among_tests
+from selector.change.cpp_compare import same_tokens
+from selector.change.cpp_facts import SUFFIXES as CPP_SUFFIXES
+from selector.change.cpp_facts import CppFile, Operators, cpp_facts
 from selector.change.diff import DiffError, read_diff
 from selector.change.facts import Category, ChangeSet, Effect, Fact, FileChange, FileDelta, Status
 from selector.change.file_facts import comments_only, mode_only, moved, whole_file
+from selector.change.moves import follow_moves
 from selector.change.native_yaml import compare_yaml, is_operator_yaml
+from selector.change.pins import is_pins, pin_facts
 from selector.change.python_facts import PythonFile, python_facts
 from selector.change.reach import Exports, reached_names
 from selector.change.samples import Samples
-from selector.change.symbols import compare
+from selector.change.symbols import Difference, compare
+from selector.change.tree_diff import compare_trees
 from selector.trees import SourceTree
 
 _PYTHON_SUFFIXES = (".py", ".pyi")
+_PINS_OF_CI = "versions and settings for upstream's own machines: not used here"
 _NO_TEXT = "the file cannot be read as UTF-8 text on both sides"
 
 
@@ -33,10 +40,16 @@ def analyse(diff: str, base: SourceTree, head: SourceTree) -> ChangeSet:
     return judge(deltas, base, head)
 
 
+def analyse_trees(base: SourceTree, head: SourceTree) -> ChangeSet:
+    """The change set between two trees that no git repository relates, such as two unpacked wheels."""
+    return judge(compare_trees(base, head), base, head)
+
+
 def judge(deltas: Iterable[FileDelta], base: SourceTree, head: SourceTree) -> ChangeSet:
     """The change set of files that are known to differ between two trees."""
     analysis = _Analysis(base, head)
-    return ChangeSet(tuple(analysis.judge(delta) for delta in deltas))
+    files = [analysis.judge(delta) for delta in deltas]
+    return ChangeSet(follow_moves(files, analysis.differences))
 
 
 class _Analysis:
@@ -47,20 +60,39 @@ class _Analysis:
         self._head = head
         self._exports = Exports(head)
         self._samples = Samples(head)
+        self._operators = Operators(head)
+        self.differences: dict[str, Difference] = {}
 
     def judge(self, delta: FileDelta) -> FileChange:
         category = _category(delta)
+        return self._outside(delta, category) or self._inside(delta, category)
+
+    def _outside(self, delta: FileDelta, category: Category) -> FileChange | None:
+        """Of a file that cannot matter by what it is, or that holds versions of other projects."""
+        if is_pins(delta.path) and not delta.unreadable and (facts := self._pins(delta, category)):
+            noop = _PINS_OF_CI if all(fact.effect is Effect.NONE for fact in facts) else None
+            return _with(delta, category, facts, noop)
         if category in HARMLESS:
             return replace(_whole(delta, category), noop=HARMLESS[category])
         if delta.status is Status.MODE:
             return _with(delta, category, [mode_only(delta)], noop="file mode only")
-        if delta.unreadable:
-            return _whole(delta, category, delta.unreadable)
-        if not delta.submodule and delta.path.endswith(_PYTHON_SUFFIXES):
-            return self._judge_python(delta, category)
-        if not delta.submodule and is_operator_yaml(delta.path):
-            return self._judge_yaml(delta, category)
-        return _whole(delta, category)
+        return None
+
+    def _inside(self, delta: FileDelta, category: Category) -> FileChange:
+        """Of a file that has to be read, when it is of a kind that is looked into."""
+        if delta.unreadable or not _has_parts(delta):
+            return _whole(delta, category, delta.unreadable or None)
+        texts = self._texts(delta)
+        if texts is None:
+            return _whole(delta, category, _NO_TEXT)
+        if delta.path.endswith(_PYTHON_SUFFIXES):
+            return self._judge_python(delta, category, *texts)
+        return self._judge_parts(delta, category, *texts)
+
+    def _pins(self, delta: FileDelta, category: Category) -> tuple[Fact, ...]:
+        texts = self._texts(delta)
+        in_place = _in_place(delta) and not delta.submodule
+        return tuple(pin_facts(delta.path, category, *texts)) if texts is not None and in_place else ()
 
     def _texts(self, delta: FileDelta) -> tuple[str, str] | None:
         """Both sides, empty where there is none; nothing when one of them cannot be read."""
@@ -68,16 +100,13 @@ class _Analysis:
         new = "" if delta.status is Status.DELETED else self._head.read(delta.path)
         return None if old is None or new is None else (old, new)
 
-    def _judge_python(self, delta: FileDelta, category: Category) -> FileChange:
-        texts = self._texts(delta)
-        if texts is None:
-            return _whole(delta, category, _NO_TEXT)
-        old, new = texts
+    def _judge_python(self, delta: FileDelta, category: Category, old: str, new: str) -> FileChange:
         difference = compare(old, new)
         if difference is None:
             return _whole(delta, category, "the file does not parse on both sides")
         if difference.is_empty and _in_place(delta):
             return _no_op(delta, category)
+        self.differences[delta.path] = difference
         facts = python_facts(PythonFile(delta.path, category, old, new, difference), self._samples)
         change = _with(delta, category, facts)
         # a file that came, went or moved changes what its module is, whatever it contains
@@ -88,12 +117,25 @@ class _Analysis:
             reached=reached_names(delta.path, new or old, difference.symbols, self._exports),
         )
 
-    def _judge_yaml(self, delta: FileDelta, category: Category) -> FileChange:
-        texts = self._texts(delta)
-        if texts is None:
-            return _whole(delta, category, _NO_TEXT)
-        facts = tuple(compare_yaml(delta.path, *texts))
-        return _with(delta, category, facts) if facts or not _in_place(delta) else _no_op(delta, category)
+    def _judge_parts(self, delta: FileDelta, category: Category, old: str, new: str) -> FileChange:
+        """C++, where tests bring their own it is judged as a whole; or a list of operators."""
+        if is_operator_yaml(delta.path):
+            facts = tuple(compare_yaml(delta.path, old, new))
+        elif same_tokens(old, new):
+            facts = ()
+        elif category is Category.NATIVE and not is_among_tests(delta.path):
+            facts = tuple(cpp_facts(CppFile(delta.path, old, new), self._operators))
+        else:
+            return _whole(delta, category)
+        if not facts and _in_place(delta):
+            return _no_op(delta, category)
+        return replace(_with(delta, category, facts), symbols=tuple(sorted({fact.symbol for fact in facts} - {""})))
+
+
+def _has_parts(delta: FileDelta) -> bool:
+    """Whether the file is of a kind that is looked into."""
+    known = delta.path.endswith(_PYTHON_SUFFIXES + CPP_SUFFIXES) or is_operator_yaml(delta.path)
+    return known and not delta.submodule
 
 
 def _category(delta: FileDelta) -> Category:

@@ -30,16 +30,18 @@ _RULES: tuple[tuple[Category, re.Pattern[str]], ...] = tuple(
         (Category.TEST_HARNESS, r"test/(run_test|run_doctests|pytest_shard_custom|load_torchscript_model)\.(py|sh)$"),
         (Category.CODEGEN, r"(torchgen|tools/autograd|tools/jit|tools/dynamo|tools/lite_interpreter)/"),
         (Category.CODEGEN, r".*\.pyi?\.in$|aten/src/ATen/(native/.*\.ya?ml|templates/.*)$"),
+        # named before the folders of native code, in which they stand too
+        (Category.DOCS, r"(.*/)?(LICENSE|NOTICE|README|CITATION\.cff|RELEASE)$|.*\.(md|rst)$"),
+        (Category.BUILD, r"(.*/)?(CMakeLists\.txt|BUILD(\.bazel)?|BUCK|WORKSPACE|Makefile|Dockerfile|MANIFEST\.in)$"),
         (Category.NATIVE, r"(aten|c10|caffe2|torch/csrc|torch/lib|functorch/csrc|third_party|android|ios|binaries)/"),
         (Category.NATIVE, rf".*\.({_NATIVE_SUFFIXES})$"),
-        (Category.BUILD, r"(.*/)?(CMakeLists\.txt|BUILD(\.bazel)?|BUCK|WORKSPACE|Makefile|Dockerfile|MANIFEST\.in)$"),
         (
             Category.BUILD,
             r".*\.(cmake|bzl|bazel|buck|gradle)$|(cmake|docker|tools/(setup_helpers|build|config|rules))/",
         ),
         (Category.BUILD, r"(setup\.py|setup\.cfg|pyproject\.toml|version\.txt|\.bazelrc|\.bazelversion|\.gitmodules)$"),
         (Category.BUILD, r"tools/[^/]+\.py$|(.*/)?requirements[\w.-]*\.txt$|uv\.lock$"),
-        (Category.DOCS, r"docs/|(.*/)?(LICENSE|NOTICE|README|CITATION\.cff|RELEASE)$|.*\.(md|rst)$"),
+        (Category.DOCS, r"docs/"),
         (Category.TEST, r"(functorch/)?test/"),
         (Category.PYTHON_SOURCE, r"(torch|functorch)/.*\.pyi?$"),
     )
@@ -61,3 +63,8 @@ def is_test_file(path: str) -> bool:
     """Whether upstream's test runner discovers the file: `test/**/test_*.py`, and functorch's before they moved there
     at the end of 2022."""
     return re.match(r"(functorch/)?test/(.*/)?test_[^/]*\.py$", path) is not None
+
+
+def is_among_tests(path: str) -> bool:
+    """Whether a path is in a folder of tests, whatever kind of file it is."""
+    return path.startswith(("test/", "functorch/test/"))

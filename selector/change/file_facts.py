@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from selector.change.backends import backend_of_path
+from selector.change.classify import is_among_tests
 from selector.change.facts import Category, Effect, Fact, FactKind, FileDelta, Status
 
 _BY_CATEGORY = {
@@ -20,7 +21,7 @@ _BY_CATEGORY = {
     Category.DOCS: (FactKind.DOCS, Effect.NONE, "documentation"),
     Category.CI: (FactKind.CI, Effect.NONE, "settings of upstream's continuous integration"),
 }
-_GOLDEN = re.compile(r"test/(.*/)?expect/|test/.*\.(expect|json|csv|txt|snap)$")
+_GOLDEN = re.compile(r"(functorch/)?test/((.*/)?expect/|.*\.(expect|json|csv|txt|snap)$)")
 
 
 def whole_file(delta: FileDelta, category: Category, doubt: str | None = None) -> Iterator[Fact]:
@@ -34,7 +35,7 @@ def whole_file(delta: FileDelta, category: Category, doubt: str | None = None) -
         yield Fact(delta.path, kind, effect=effect, evidence=evidence)
     elif _GOLDEN.match(delta.path):
         yield Fact(delta.path, FactKind.GOLDEN_TEXT, effect=Effect.EDITED_TEST, evidence="expected output of tests")
-    elif category is Category.TEST:
+    elif is_among_tests(delta.path):
         yield Fact(delta.path, FactKind.TEST, effect=Effect.EDITED_TEST, evidence="a file that tests use")
     elif backend := backend_of_path(delta.path):
         yield Fact(delta.path, FactKind.KERNEL, effect=Effect.OTHER_BACKEND, evidence=backend)

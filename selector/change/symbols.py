@@ -35,13 +35,15 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One changed definition or module-level name; the nodes are without docstrings and nested definitions."""
+    """One changed definition or module-level name; the nodes are without docstrings and nested definitions. `whole` is
+    a digest of one that came or went with all that is nested in it, by which it is known elsewhere."""
 
     symbol: str
     aspect: Aspect
     line: int
     before: tuple[ast.stmt, ...]
     after: tuple[ast.stmt, ...]
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,16 @@ def _shared(side: Sequence[tuple[str, tuple[str, ...]]], other: Sequence[tuple[s
 
 def _definition_change(name: str, before: _Outline, after: _Outline) -> Changed:
     old, new = tuple(before.nodes.get(name, ())), tuple(after.nodes.get(name, ()))
-    return Changed(name, _aspect(old, new), (new or old)[0].lineno, old, new)
+    whole = "" if old and new else _whole(name, before if old else after)
+    return Changed(name, _aspect(old, new), (new or old)[0].lineno, old, new, whole)
+
+
+def _whole(name: str, side: _Outline) -> str:
+    """A definition with its nested ones under their names inside it."""
+    inside = [inner for inner in side.definitions if inner == name or inner.startswith(f"{name}.")]
+    return "\n".join(
+        f"{inner.removeprefix(name)} {dump}" for inner in sorted(inside) for dump in side.definitions[inner]
+    )
 
 
 def _name_change(name: str, differing: tuple[tuple[ast.stmt, ...], tuple[ast.stmt, ...]]) -> Changed:

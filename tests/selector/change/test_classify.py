@@ -31,7 +31,7 @@ from selector.change.facts import Category
         ("torch/_C/__init__.pyi.in", Category.CODEGEN),
         ("setup.py", Category.BUILD),
         ("requirements.txt", Category.BUILD),
-        ("caffe2/CMakeLists.txt", Category.NATIVE),
+        ("caffe2/CMakeLists.txt", Category.BUILD),
         ("cmake/Dependencies.cmake", Category.BUILD),
         ("docs/source/nn.rst", Category.DOCS),
         ("torch/distributed/README.md", Category.DOCS),

@@ -1,0 +1,81 @@
+"""Which named parts of a C++ file differ between two texts of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from selector.change.cpp_outline import Part, PartKind, outline
+from selector.change.cpp_tokens import Token, tokens
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+Key = tuple[PartKind, str, str, str]
+
+
+@dataclass(slots=True)
+class Piece:
+    """The tokens of all parts of one name under one condition."""
+
+    part: Part
+    guard: str
+    tokens: list[bytes] = field(default_factory=list)
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(word.decode() for token in self.tokens if (word := token.strip()) and _WORD.fullmatch(word))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`changed`: a piece of the new text, or of the old one where the new has none, with `added`, `removed` or
+    `changed`; `pieces`: all of the new text, then those only the old one has."""
+
+    changed: tuple[tuple[Piece, str], ...]
+    pieces: tuple[Piece, ...]
+
+
+def same_tokens(base: str, head: str) -> bool:
+    """Whether both texts mean the same to a compiler: comments and formatting apart, they are equal."""
+    before, after = (tokens(text.encode("utf-8", errors="surrogatepass")) for text in (base, head))
+    return [(token.text, token.guard) for token in before] == [(token.text, token.guard) for token in after]
+
+
+def compare_cpp(base: str, head: str) -> Difference:
+    """What differs, in the order of the new text, what is gone last. Texts that differ in the order of their parts
+    alone differ in the file."""
+    before, after = (_pieces(text.encode("utf-8", errors="surrogatepass")) for text in (base, head))
+    changed: list[tuple[Piece, str]] = []
+    for key, piece in after.items():
+        if key not in before:
+            changed.append((piece, "added"))
+        elif before[key].tokens != piece.tokens:
+            changed.append((piece, "changed"))
+    gone = [piece for key, piece in before.items() if key not in after]
+    changed += [(piece, "removed") for piece in gone]
+    return Difference(tuple(changed), (*after.values(), *gone))
+
+
+def _pieces(source: bytes) -> Mapping[Key, Piece]:
+    pieces: dict[Key, Piece] = {}
+    file = Part(PartKind.FILE, "", 0, len(source), 1)
+    parts = outline(source)
+    open_parts: list[Part] = [file]
+    following = iter([*parts, None])
+    upcoming = next(following)
+    for token in tokens(source):
+        while len(open_parts) > 1 and open_parts[-1].end <= token.start:
+            open_parts.pop()
+        while upcoming is not None and upcoming.start <= token.start:
+            if upcoming.end > token.start:
+                open_parts.append(upcoming)
+            upcoming = next(following)
+        _add(pieces, open_parts[-1], token)
+    return pieces
+
+
+def _add(pieces: dict[Key, Piece], part: Part, token: Token) -> None:
+    key = (part.kind, part.name, part.key, token.guard)
+    if key not in pieces:
+        pieces[key] = Piece(part, token.guard)
+    pieces[key].tokens.append(token.text)
