@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -131,12 +131,30 @@ class ManifestText(Message):
     text: str
 
 
+class TriageBudget(Message):
+    """What one consultation of the model may cost. `calls` are look-ups, in at most `rounds` turns; `tokens` of both
+    directions, `answer_tokens` of one answer; `wall_s` in seconds; `money` in US dollars at `price_in` and `price_out`
+    for a million tokens, where 0 means free."""
+
+    calls: int = Field(default=8, ge=0, le=8)
+    rounds: int = Field(default=3, ge=0, le=3)
+    tokens: int = Field(default=200_000, ge=1)
+    answer_tokens: int = Field(default=8_000, ge=1)
+    wall_s: float = Field(default=120.0, gt=0)
+    money: float = Field(default=0.05, ge=0)
+    price_in: float = Field(default=0.0, ge=0)
+    price_out: float = Field(default=0.0, ge=0)
+
+
 class TriageSettings(Message):
-    """How stage 3 may ask a model. Calls go through the relay (`POST /api/v1/worker/triage/chat/completions`),
-    authorised by the worker token, so that no model key is on a worker."""
+    """How stage 3 may ask a model. Calls go through the relay, authorised by the worker token, so that no model key is
+    on a worker: `POST /api/v1/worker/triage/chat/completions` for the provider `openai`, `.../triage/messages` for
+    `anthropic`. A `recorded` model is played back from the worker's own transcript."""
 
     model: str
     timeout_s: float
+    provider: Literal["openai", "anthropic", "recorded"] = "openai"
+    budget: TriageBudget = TriageBudget()
 
 
 class SelectOrder(Message):

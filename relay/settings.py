@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -69,6 +69,17 @@ class RelaySettings(BaseSettings):
     llm_model: str = ""
     llm_api_key: SecretStr | None = None
     llm_timeout_s: Annotated[float, Field(gt=0)] = 60.0
+    llm_provider: Literal["openai", "anthropic", "recorded"] = "openai"
+    llm_transcript: Path | None = None
+    # Of one consultation. Prices are dollars for a million tokens; without them the money bounds nothing.
+    llm_calls: Annotated[int, Field(ge=0, le=8)] = 8
+    llm_rounds: Annotated[int, Field(ge=0, le=3)] = 3
+    llm_tokens: Annotated[int, Field(gt=0)] = 200_000
+    llm_answer_tokens: Annotated[int, Field(gt=0)] = 8_000
+    llm_wall_s: Annotated[float, Field(gt=0)] = 120.0
+    llm_money: Annotated[float, Field(ge=0)] = 0.05
+    llm_price_in: Annotated[float, Field(ge=0)] = 0.0
+    llm_price_out: Annotated[float, Field(ge=0)] = 0.0
 
     @field_validator("state_dir", "manifest_dir")
     @classmethod
@@ -96,12 +107,14 @@ class RelaySettings(BaseSettings):
             object.__setattr__(self, "broker_url", f"filesystem://{self.state_dir / 'broker'}")
         if bool(self.llm_base_url) != bool(self.llm_model):
             raise ValueError("RELAY_LLM_BASE_URL and RELAY_LLM_MODEL belong together: set both or none")
+        if self.llm_provider == "recorded" and self.llm_transcript is None:
+            raise ValueError("RELAY_LLM_PROVIDER=recorded needs RELAY_LLM_TRANSCRIPT, the file to play back")
         return self
 
     @property
     def llm_configured(self) -> bool:
         """Whether stage 3 may ask a model."""
-        return bool(self.llm_base_url and self.llm_model)
+        return self.llm_provider == "recorded" or bool(self.llm_base_url and self.llm_model)
 
 
 def with_secrets(settings: RelaySettings) -> RelaySettings:

@@ -16,7 +16,7 @@ from celery import Celery
 from celery.signals import worker_shutting_down
 
 from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
-from selector.triage import LlmClient, OpenAiClient
+from selector.triage import LlmClient
 from workers.bench import Bench
 from workers.device_runner import device_installer, runner_factory
 from workers.environments import Environment, own_environment
@@ -28,6 +28,7 @@ from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
 from workers.shutdown import ShutdownFlag
+from workers.triage_client import triage_client
 from workers.workspace import Workspace
 
 log = structlog.get_logger(__name__)
@@ -71,9 +72,8 @@ def create_celery(settings: WorkerSettings) -> Celery:
 def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
     """One wake-up: lease and do shards until none is due. Returns how many were taken."""
 
-    def triage_client(triage: TriageSettings) -> LlmClient:
-        base_url = f"{settings.url}/api/v1/worker/triage"
-        return OpenAiClient(base_url, triage.model, settings.token, triage.timeout_s)
+    def model(triage: TriageSettings) -> LlmClient:
+        return triage_client(triage, settings.url, settings.token, settings.llm_transcript)
 
     with RelayClient(settings.url, settings.token) as client:
         session = Session(
@@ -81,7 +81,7 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             workspace=Workspace(settings.work_dir, settings.git_timeout_s),
             identity=LeaseRequest(worker=settings.worker_name, device=settings.device),
             bench=bench_of(settings),
-            make_llm=triage_client,
+            make_llm=model,
             shutting_down=shutdown.is_set,
             manifest_profile=settings.manifest_profile,
         )

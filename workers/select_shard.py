@@ -15,7 +15,7 @@ from selector.manifests import ManifestDocument, ManifestSet, Profile, load_mani
 from selector.ownership import ObservedTests
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
-from selector.triage import LlmClient
+from selector.triage import Budget, LlmClient
 from selector.types import BaseTest, Candidate, Reason, Selection, SelectionState, Stage
 from workers.checkout import Checkout
 from workers.collecting import Collected, Collector
@@ -71,6 +71,7 @@ class SelectRun:
     def _outcome(self, order: SelectOrder, manifests: ManifestSet) -> Outcome:
         checkout, change = self.checkout, self.checkout.change
         llm = None if order.only else self.llm  # the tests of a rerun are chosen already
+        budget = Budget(**order.triage.budget.model_dump()) if order.triage else None
         diff = git_diff(checkout.repository, checkout.base_sha, change.head_sha)
         with (
             GitTree(checkout.repository, checkout.base_sha) as base,
@@ -83,6 +84,7 @@ class SelectRun:
                 llm=llm,
                 manifests=manifests,
                 observed=self.observed,
+                budget=budget,
             )
 
     def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:

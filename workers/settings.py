@@ -54,6 +54,7 @@ class WorkerSettings(BaseSettings):
     build_timeout_s: PositiveSeconds = 7200
     build_cache_bytes: int = Field(default=20 << 30, ge=0)
     sandbox: SandboxMode = SandboxMode.AUTO
+    llm_transcript: Path | None = None
     log_level: str = "INFO"
     git_timeout_s: PositiveSeconds = 1800
     test_timeout_s: PositiveSeconds = 60

@@ -9,12 +9,12 @@ from pathlib import Path
 from relay.cli import text
 from relay.cli.change import LocalChange, NoChange
 from relay.cli.manifests.folder import read_manifests
+from relay.cli.model import budget_of, configured_model
 from relay.cli.output import Output, one_line
 from relay.settings import RelaySettings
 from selector.pipeline import Outcome
 from selector.pipeline import select as run_stages
 from selector.trees import GitTree, TreeError
-from selector.triage import OpenAiClient
 from selector.types import Candidate, Reason, SelectionState
 
 
@@ -23,14 +23,12 @@ def run_selection(
 ) -> Outcome:
     """All stages that work without running a test. Raises `BadManifests`; `NoChange` when git objects are missing."""
     manifests = read_manifests(manifest_folder) if manifest_folder is not None else None
-    model = _model(settings) if ask_model else None
     with ExitStack() as stack:
-        if model is not None:
-            stack.callback(model.close)
+        model = stack.enter_context(configured_model(settings)) if ask_model else None
         try:
             base = stack.enter_context(GitTree(change.repo, change.base))
             head = stack.enter_context(GitTree(change.repo, change.head))
-            return run_stages(change.diff, base, head, llm=model, manifests=manifests)
+            return run_stages(change.diff, base, head, llm=model, manifests=manifests, budget=budget_of(settings))
         except TreeError as error:
             raise NoChange(str(error)) from error
 
@@ -146,10 +144,3 @@ def _last_reason(candidate: Candidate) -> str:
 
 def _score(reason: Reason) -> str:
     return "" if reason.score is None else f" ({reason.score:.2f})"
-
-
-def _model(settings: RelaySettings) -> OpenAiClient | None:
-    if not settings.llm_configured:
-        return None
-    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else ""
-    return OpenAiClient(settings.llm_base_url, settings.llm_model, key, settings.llm_timeout_s)

@@ -1,8 +1,10 @@
-"""The model behind stage 3, as workers see it: an OpenAI-compatible endpoint that needs only the worker token.
+"""The model behind stage 3, as workers see it: its own interface, which here needs only the worker token.
 
-Owns the key and the choice of the model, which a worker can neither read nor change. Bodies hold untrusted text in
-both directions: they are capped, passed on unread, and never logged.
-Source of the shape: https://platform.openai.com/docs/api-reference/chat/create
+Owns the key and the choice of the model, which a worker can neither read nor change, and bounds the length of an
+answer. Which of the two interfaces is served is the setting of the provider. Bodies hold untrusted text in both
+directions: they are capped, passed on unread, and never logged.
+Sources of the shapes: https://platform.openai.com/docs/api-reference/chat/create and
+https://docs.anthropic.com/en/api/messages
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ _log = structlog.get_logger(__name__)
 
 ANSWER_CAP = 2 * 1024 * 1024
 _CONNECT_S = 10.0
+_ANTHROPIC_VERSION = "2023-06-01"
+#: What bounds the length of an answer, in the words of either interface.
+_BOUNDS = ("max_tokens", "max_completion_tokens")
 #: Answers to a request in a form the server does not know: the worker may ask in another form.
 _NOT_TAKEN = frozenset({400, 422})
 
@@ -39,29 +44,54 @@ router = APIRouter(prefix="/api/v1/worker/triage", tags=["worker"], dependencies
 @router.post("/chat/completions")
 def chat_completions(context: Context, wanted: dict[str, Any]) -> Response:
     """Asks the configured model, whatever model the worker named, and returns its answer in one piece."""
-    settings = context.settings
-    if not settings.llm_configured:
+    return _ask(_configured(context.settings, "openai"), "/chat/completions", wanted)
+
+
+@router.post("/messages")
+def messages(context: Context, wanted: dict[str, Any]) -> Response:
+    """The same for a model of the provider `anthropic`."""
+    return _ask(_configured(context.settings, "anthropic"), "/messages", wanted)
+
+
+def _configured(settings: RelaySettings, provider: str) -> RelaySettings:
+    if not settings.llm_configured or settings.llm_provider != provider:
         raise ConflictError(
-            "No model is configured for triage.",
-            "Set RELAY_LLM_BASE_URL and RELAY_LLM_MODEL, or let the offline ranker decide.",
+            "No model is configured for triage over this interface.",
+            "Set RELAY_LLM_BASE_URL, RELAY_LLM_MODEL and RELAY_LLM_PROVIDER, or let the offline ranker decide.",
             code="no_model",
         )
-    answer = _ask(settings, {**wanted, "model": settings.llm_model, "stream": False})
-    return Response(answer, media_type="application/json")
+    return settings
 
 
-def _ask(settings: RelaySettings, body: dict[str, Any]) -> bytes:
-    headers = {}
-    if settings.llm_api_key is not None:
-        headers["Authorization"] = f"Bearer {settings.llm_api_key.get_secret_value()}"
+def _credentials(settings: RelaySettings) -> dict[str, str]:
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key is not None else ""
+    if settings.llm_provider == "anthropic":
+        return {"anthropic-version": _ANTHROPIC_VERSION, **({"x-api-key": key} if key else {})}
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _bounded(settings: RelaySettings, wanted: dict[str, Any]) -> bytes:
+    """The worker's request for our model, with an answer no longer than the settings allow. In ASCII: text of a change
+    may hold half of a surrogate pair, which UTF-8 cannot carry."""
+    body = {**wanted, "model": settings.llm_model, "stream": False}
+    for bound in _BOUNDS:
+        if bound in body:
+            asked = body[bound]
+            fits = isinstance(asked, int) and 0 < asked <= settings.llm_answer_tokens
+            body[bound] = asked if fits else settings.llm_answer_tokens
+    return json.dumps(body).encode("ascii")
+
+
+def _ask(settings: RelaySettings, path: str, wanted: dict[str, Any]) -> Response:
     timeout = httpx.Timeout(settings.llm_timeout_s, connect=min(_CONNECT_S, settings.llm_timeout_s))
-    url = f"{settings.llm_base_url}/chat/completions"
+    headers = {"Content-Type": "application/json", **_credentials(settings)}
+    body = _bounded(settings, wanted)
     try:
         with (
             httpx.Client(timeout=timeout) as client,
-            client.stream("POST", url, json=body, headers=headers) as response,
+            client.stream("POST", f"{settings.llm_base_url}{path}", content=body, headers=headers) as response,
         ):
-            return _answer(response, time.monotonic() + settings.llm_timeout_s)
+            answer = _answer(response, time.monotonic() + settings.llm_timeout_s)
     except (httpx.TimeoutException, _DeadlineError) as error:
         raise ModelTimeoutError(
             f"The model did not answer within {settings.llm_timeout_s:g} seconds.",
@@ -72,6 +102,7 @@ def _ask(settings: RelaySettings, body: dict[str, Any]) -> bytes:
         raise ModelFailedError(
             f"The model cannot be reached ({type(error).__name__}).", "Check RELAY_LLM_BASE_URL."
         ) from error
+    return Response(answer, media_type="application/json")
 
 
 def _answer(response: httpx.Response, deadline: float) -> bytes:

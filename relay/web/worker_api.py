@@ -25,6 +25,7 @@ from relay.contract import (
     ShardKind,
     TestedOn,
     TestOrder,
+    TriageBudget,
     TriageSettings,
 )
 from relay.manifests import LoadedManifests
@@ -32,6 +33,7 @@ from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, le
 from relay.runs.operators import observed_uses
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.sweeper import MOST_WAKES
+from relay.settings import RelaySettings
 from relay.store.models import PlannedTest, Run
 from relay.web.auth import WorkerOnly
 
@@ -140,13 +142,30 @@ def _change(run: Run, clone_url: str) -> Change:
     )
 
 
+def _triage(settings: RelaySettings) -> TriageSettings:
+    return TriageSettings(
+        model=settings.llm_model,
+        timeout_s=settings.llm_timeout_s,
+        provider=settings.llm_provider,
+        budget=TriageBudget(
+            calls=settings.llm_calls,
+            rounds=settings.llm_rounds,
+            tokens=settings.llm_tokens,
+            answer_tokens=settings.llm_answer_tokens,
+            wall_s=settings.llm_wall_s,
+            money=settings.llm_money,
+            price_in=settings.llm_price_in,
+            price_out=settings.llm_price_out,
+        ),
+    )
+
+
 def _select_order(context: RelayContext, run: Run, manifests: LoadedManifests) -> SelectOrder:
     settings = context.settings
-    triage = TriageSettings(model=settings.llm_model, timeout_s=settings.llm_timeout_s)
     return SelectOrder(
         manifests=manifests.texts,
         manifest_problem=(manifests.problem or "")[:MANIFEST_PROBLEM_CAP],
-        triage=triage if settings.llm_configured else None,
+        triage=_triage(settings) if settings.llm_configured else None,
         only=tuple(run.only),
         shard_size=settings.shard_size,
     )

@@ -78,11 +78,12 @@ def ask(settings: RelaySettings, model: Model, worker_auth: dict[str, str]) -> I
     """Ask through a relay that is configured with the model; keyword arguments change its settings."""
     apps = []
 
-    def post(**changes: object) -> Any:
+    def post(*, question: str = json.dumps(QUESTION), **changes: object) -> Any:
         llm = {"llm_base_url": model.url, "llm_model": "judge-1", "llm_api_key": "k-very-secret"}
         app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm, **changes}))
         apps.append(app)
-        return TestClient(app).post(PATH, json=QUESTION, headers=worker_auth)
+        headers = {**worker_auth, "Content-Type": "application/json"}
+        return TestClient(app).post(PATH, content=question, headers=headers)
 
     yield post
     for app in apps:
@@ -107,6 +108,54 @@ def test_a_model_without_a_key_is_asked_without_one(ask: Callable[..., Any], mod
     """The worker's token is not passed on instead."""
     assert ask(llm_api_key=None).status_code == 200
     assert "Authorization" not in model.asked[0][1]
+
+
+def test_the_other_provider_has_its_own_door_and_headers(
+    settings: RelaySettings, model: Model, worker_auth: dict[str, str]
+) -> None:
+    """The key goes where that provider wants it, and only one of the doors is open."""
+    llm = {"llm_base_url": model.url, "llm_model": "judge-2", "llm_api_key": "k-very-secret"}
+    configured = {**settings.model_dump(), **llm, "llm_provider": "anthropic"}
+    app = create_app(RelaySettings.model_validate(configured))
+    client = TestClient(app)
+    response = client.post(PATH.replace("chat/completions", "messages"), json=QUESTION, headers=worker_auth)
+    assert (response.status_code, response.json()) == (200, ANSWER)
+    path, headers, body = model.asked[0]
+    assert (path, body["model"]) == ("/v1/messages", "judge-2")
+    shown = {name.lower(): value for name, value in headers.items()}
+    assert (shown["x-api-key"], shown["anthropic-version"]) == ("k-very-secret", "2023-06-01")
+    assert "authorization" not in shown
+    closed = client.post(PATH, json=QUESTION, headers=worker_auth)
+    assert (closed.status_code, _error(closed).code) == (409, "no_model")
+    app.state.relay.store.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ("max_tokens", 5, 5),
+        ("max_tokens", 10**9, 1_000),
+        ("max_completion_tokens", "all", 1_000),
+        ("max_tokens", -1, 1_000),
+    ],
+)
+def test_a_worker_cannot_ask_for_longer_answers_than_the_settings_allow(
+    settings: RelaySettings, model: Model, worker_auth: dict[str, str], bounds: tuple[str, object, int]
+) -> None:
+    """A worker runs code of strangers, and the answers are paid for."""
+    bound, asked, passed_on = bounds
+    llm = {"llm_base_url": model.url, "llm_model": "judge-1", "llm_answer_tokens": 1_000}
+    app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
+    TestClient(app).post(PATH, json={**QUESTION, bound: asked}, headers=worker_auth)
+    assert model.asked[0][2][bound] == passed_on
+    app.state.relay.store.engine.dispose()
+
+
+def test_text_that_utf8_cannot_carry_is_passed_on(ask: Callable[..., Any], model: Model) -> None:
+    """Half of a surrogate pair in a question is a question still."""
+    broken = {**QUESTION, "messages": [{"role": "user", "content": "\ud800"}]}
+    assert ask(question=json.dumps(broken)).status_code == 200
+    assert model.asked[0][2]["messages"] == broken["messages"]
 
 
 @pytest.mark.parametrize("status", [302, 401, 429, 500])
