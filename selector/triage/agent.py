@@ -26,7 +26,7 @@ from selector.triage.conversation import (
     one_shot,
 )
 from selector.triage.tools import RESULT_CAP, Tools
-from selector.triage.untrusted import arguments_of
+from selector.triage.untrusted import arguments_of, clean_text
 
 _ANSWER_ECHO_CAP = 3_000
 _REFUSED = "error: no more calls are allowed; answer now"
@@ -108,7 +108,7 @@ class Agent:
             named = _named(call, f"call{len(self.calls) + 1:05d}")
             renamed.append(named)
             results.append(ToolResult(named.id, self._result(named, refused=number >= allowed)))
-        return Said("assistant", reply.text[:_ANSWER_ECHO_CAP], tuple(renamed)), *results
+        return Said("assistant", _echo(reply.text), tuple(renamed)), *results
 
     def _result(self, call: ToolCall, *, refused: bool) -> str:
         self.calls.append(CallRecord(call.id, call.name, refused))
@@ -125,6 +125,10 @@ def _named(call: ToolCall, short_id: str) -> ToolCall:
     return replace(call, id=short_id, name=_tool_name(call.name), arguments=arguments_of(call.arguments))
 
 
+def _echo(text: str) -> str:
+    return clean_text(text[:_ANSWER_ECHO_CAP]) or ""
+
+
 def _tool_name(name: str) -> str:
     """Servers refuse a history with a name that their pattern does not fit."""
     return name if name.isascii() and name.isidentifier() and len(name) <= 64 else "unknown"
@@ -132,4 +136,4 @@ def _tool_name(name: str) -> str:
 
 def _correction(answer: str, problem: str) -> tuple[Turn, ...]:
     wrong = f"That answer cannot be used: {problem}. Answer again with the JSON object alone."
-    return Said("assistant", answer[:_ANSWER_ECHO_CAP] or "(no text)"), Said("user", wrong)
+    return Said("assistant", _echo(answer) or "(no text)"), Said("user", wrong)

@@ -14,13 +14,13 @@ from enum import StrEnum
 from typing import Any
 
 from selector.triage.agent import UnusableError
+from selector.triage.untrusted import one_line
 
 REASON_CAP = 200
 #: Pieces of evidence for one verdict.
 EVIDENCE_CAP = 8
 _MAX_VERDICTS = 5_000
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
 class Verdict(StrEnum):
@@ -99,7 +99,7 @@ def _opinion(entry: Any) -> Opinion | None:
         return None
     cited = entry.get("evidence", ())
     evidence = tuple(item for item in cited[:EVIDENCE_CAP] if isinstance(item, str)) if isinstance(cited, list) else ()
-    return Opinion(Verdict(verdict), _CONTROL.sub(" ", reason[: 4 * REASON_CAP]).strip()[:REASON_CAP], evidence)
+    return Opinion(Verdict(verdict), one_line(reason, REASON_CAP), evidence)
 
 
 def _sifted(opinion: Opinion, citable: Collection[str]) -> tuple[Opinion, int]:

@@ -23,6 +23,7 @@ from selector.triage.knowledge import Knowledge
 from selector.triage.prompt import SCHEMA, Question, ask_about
 from selector.triage.reading import TreeReader
 from selector.triage.tools import Toolbox
+from selector.triage.untrusted import one_line
 from selector.types import BaseTest, Candidate
 
 _PATH_CAP = 120
@@ -71,7 +72,7 @@ class Consulted:
     def cited(self, opinion: Opinion) -> tuple[str, ...]:
         """The evidence of an opinion for people: paths of changed files, and names of tools that were used."""
         tools = {call.id: f"{call.tool} {call.id}" for call in self.calls}
-        files = {short_id: file.path[:_PATH_CAP] for short_id, file in self.question.files.items()}
+        files = {short_id: one_line(file.path, _PATH_CAP) for short_id, file in self.question.files.items()}
         return tuple((files | tools)[short_id] for short_id in opinion.evidence)
 
 

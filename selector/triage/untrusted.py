@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,11 +11,17 @@ from typing import Any
 TEXT_CAP = 1_000
 _ARGUMENTS_CAP = 10
 _BITS = 62
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
 def clean_text(value: object) -> str | None:
     """Text that every encoding can carry, or None for what is none: JSON can hold half of a surrogate pair."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def one_line(text: str, cap: int) -> str:
+    """At most `cap` characters for people, without what could break the line or reorder it."""
+    return _CONTROL.sub(" ", clean_text(text[: 4 * cap]) or "").strip()[:cap]
 
 
 def tokens(usage: object, name: str) -> int:

@@ -76,3 +76,17 @@ def test_reasons_are_one_capped_line() -> None:
     reason = answer.opinions["t1"].reason
     assert reason.startswith("a b [31m c x")
     assert len(reason) == REASON_CAP
+
+
+def test_half_of_a_surrogate_pair_in_a_reason_can_be_reported() -> None:
+    text = '{"verdicts": [{"id": "t1", "verdict": "run", "reason": "a\\ud800b"}]}'
+    assert read_answer(text, {"t1"}).opinions["t1"].reason == "a?b"
+
+
+def test_evidence_is_kept_where_it_exists_and_counted_where_it_does_not() -> None:
+    entry = {"id": "t1", "verdict": "defer", "reason": "", "evidence": ["f1", "f9", "f1", 3]}
+    answer = read_answer(json.dumps({"verdicts": [entry]}), {"t1"}, {"f1"})
+    assert (answer.opinions["t1"].evidence, answer.invented) == (("f1",), 1)
+    assert answer.opinions["t1"].verdict is Verdict.DEFER
+    baseless = read_answer(json.dumps({"verdicts": [{**entry, "evidence": ["f9"]}]}), {"t1"}, {"f1"})
+    assert baseless.opinions["t1"].verdict is Verdict.UNSURE
