@@ -77,7 +77,7 @@ def _parts(root: Node) -> Iterator[Part]:
             yield from found
             continue
         if node.type in _TYPES and (name := node.child_by_field_name("name")) is not None:
-            inside = f"{owner}{_text(name)}"
+            inside = f"{owner}{_plain(_text(name))}"
             if node.child_by_field_name("body") is not None:
                 yield _part(PartKind.TYPE, inside, whole)
             inside += "::"
@@ -126,7 +126,7 @@ def _callee(declarator: Node | None) -> tuple[str, list[str]]:
         )
     if node is None:
         return "", arguments
-    return _text(node).removeprefix("::"), arguments
+    return _plain(_text(node)), arguments
 
 
 def _declared(node: Node) -> str:
@@ -160,6 +160,12 @@ def _macro_call(node: Node) -> Iterator[Part]:
         return
     words = [_text(child) for child in arguments.named_children if child.type != "comment"]
     yield _part(PartKind.MACRO_CALL, words[0] if words else "", node, _text(function))
+
+
+def _plain(name: str) -> str:
+    """A name without what a macro in front or an unknown word behind it made part of it."""
+    name = name.removeprefix("::")
+    return name if name.startswith("operator") or "<" in name or "::operator" in name else name.partition(" ")[0]
 
 
 def _text(node: Node) -> str:

@@ -5,8 +5,9 @@ A database is read once per analysis and only when a change asks for it: the lar
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from selector.change.opinfo import Entry, is_database, read_entries, users_of
 from selector.change.reach import CallGraph
@@ -25,10 +26,16 @@ _DATABASES = (
 _SAMPLERS = ("sample_", "error_", "reference_inputs", "reference_", "module_", "optim_", "generate_", "np_", "ref_")
 
 
-@dataclass(frozen=True, slots=True)
 class _Database:
-    entries: tuple[Entry, ...]
-    graph: CallGraph
+    """One text of a database; who uses whom in it is worked out when first asked."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._module = module
+        self.entries = read_entries(module)
+
+    @cached_property
+    def graph(self) -> CallGraph:
+        return CallGraph(self._module)
 
 
 class Samples:
@@ -70,5 +77,5 @@ class Samples:
         key = (path, text)
         if key not in self._read:
             module = parse_module(text)
-            self._read[key] = None if module is None else _Database(read_entries(module), CallGraph(module))
+            self._read[key] = None if module is None else _Database(module)
         return self._read[key]

@@ -14,11 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from selector.change.shared_source import shared_source
 from selector.change.text_changes import without_annotations, without_strings
 from selector.source import last_part, parse_module
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DEFINITION = "definition "  # no dump of a statement starts like this
+#: Lines of one definition or statement in which narrow aspects are looked for.
+_LOOKED_INTO = 2_000
 _DOCUMENTING_CALLS = frozenset({"add_docstr", "_add_docstr", "add_docstr_all"})
 
 
@@ -79,7 +82,11 @@ def compare(base: str, head: str) -> Difference | None:
 
     An empty text stands for a file that does not exist.
     """
-    before, after = _outline(base), _outline(head)
+    modules = parse_module(base), parse_module(head)
+    if modules[0] is None or modules[1] is None:
+        return None
+    shared = shared_source((base, modules[0]), (head, modules[1]))
+    before, after = _outline(modules[0], shared[0]), _outline(modules[1], shared[1])
     if before is None or after is None:
         return None
     names = before.definitions.keys() | after.definitions.keys()
@@ -142,6 +149,8 @@ def _left(side: _Outline, other: _Outline) -> tuple[ast.stmt, ...]:
 def _aspect(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Aspect:
     if not old or not new:
         return Aspect.REMOVED if old else Aspect.ADDED
+    if any((node.end_lineno or node.lineno) - node.lineno > _LOOKED_INTO for node in (*old, *new)):
+        return Aspect.BODY
     if _dumps(map(without_annotations, old)) == _dumps(map(without_annotations, new)):
         return Aspect.ANNOTATIONS
     if _dumps(map(_undecorated, old)) == _dumps(map(_undecorated, new)):
@@ -173,39 +182,48 @@ def _rebound(before: Sequence[tuple[str, tuple[str, ...]]], after: Sequence[tupl
     return {name for _, names in (old - new) + (new - old) for name in names if not name.startswith("__")}
 
 
-def _outline(text: str) -> _Outline | None:
-    module = parse_module(text)
-    if module is None:
-        return None
-    taker = _Taker()
+def _outline(module: ast.Module, shared: Mapping[ast.stmt, str]) -> _Outline | None:
+    """`shared` are the statements whose source both sides have; they are not looked into."""
+    taker = _Taker(shared)
     try:
         _drop_docstring(module)
-        taker.generic_visit(module)
-        statements = [_entry(statement) for statement in module.body]
+        body = [_visited(statement, taker, shared) for statement in module.body]
+        statements = [_entry(statement, shared) for statement in body]
     except RecursionError:
         return None
-    return _Outline(taker.found, taker.nodes, statements, module.body)
+    return _Outline(taker.found, taker.nodes, statements, body)
 
 
-def _entry(statement: ast.stmt) -> tuple[str, tuple[str, ...]]:
+def _visited(statement: ast.stmt, taker: _Taker, shared: Mapping[ast.stmt, str]) -> ast.stmt:
+    if statement not in shared:
+        visited = taker.visit(statement)
+        return visited if isinstance(visited, ast.stmt) else ast.Pass()
+    return ast.Global([statement.name]) if isinstance(statement, Definition) else statement
+
+
+def _entry(statement: ast.stmt, shared: Mapping[ast.stmt, str]) -> tuple[str, tuple[str, ...]]:
     if isinstance(statement, ast.Global):
         return _DEFINITION + statement.names[0], ()
-    return ast.dump(statement), bound_names(statement)
+    return shared.get(statement) or ast.dump(statement), bound_names(statement)
 
 
 class _Taker(ast.NodeTransformer):
     """Takes definitions out of their parent, innermost first. At module level a placeholder stays, because the order
     of definitions and other statements is what an import executes; inside a class or function none does."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Mapping[ast.stmt, str]) -> None:
+        self._shared = shared
         self.found: dict[str, list[str]] = {}
         self.nodes: dict[str, list[Definition]] = {}
         self._path: list[str] = []
 
     def _take(self, node: Definition) -> ast.stmt | None:
+        if node in self._shared:
+            return None
         self._path.append(node.name)
         _drop_docstring(node)
         self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]  # whether anything nested was left out or taken out
         self.found.setdefault(".".join(self._path), []).append(ast.dump(node))
         self.nodes.setdefault(".".join(self._path), []).append(node)
         self._path.pop()
