@@ -36,7 +36,7 @@ check: $(VENV)/.dev  ## lint, formatting, types, who may import whom, manifests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/relay manifest check test_manifests
-	$(BIN)/relay manifest check profile_manifests/spyre-2026-06
+	$(BIN)/relay manifest check test_manifests/profiles/spyre-2026-06
 
 bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts (BENCH=selection for one, with its ARGS)
 	@for file in tests/benchmarks/bench_$(BENCH).py; do \

@@ -9,12 +9,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from relay.contract import ManifestText
 from selector.manifests import MAX_BYTES, ManifestDocument, ManifestError, load_manifests
+
+#: A folder of this name holds other sets, one a device profile: part of no set but its own.
+SETS_ASIDE = "profiles"
 
 #: (name, mtime in ns, size in bytes, inode) of every manifest; the inode sees a file that was replaced by another.
 Fingerprint = tuple[tuple[str, int, int, int], ...]
@@ -34,15 +37,21 @@ class LoadedManifests:
 
 
 def manifest_files(folder: Path) -> list[Path]:
-    """All `**/*.yaml` under a folder, in the order of their names. Hidden files and folders are left out: there a
-    mounted ConfigMap keeps its second copy. Raises ManifestFolderError when the folder is missing.
+    """All `**/*.yaml` under a folder, in the order of their names, but for folders called `profiles`. Hidden files and
+    folders are left out: there a mounted ConfigMap keeps its second copy. Raises ManifestFolderError when the folder is
+    missing.
     """
     if not folder.is_dir():
         raise ManifestFolderError(
             f"the manifest folder {folder} does not exist; create it, or set RELAY_MANIFEST_DIR to another one"
         )
-    inside = (path for path in folder.glob("**/*.yaml") if path.is_file())
-    return sorted(path for path in inside if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    inside = ((path, path.relative_to(folder).parts) for path in folder.glob("**/*.yaml") if path.is_file())
+    return sorted(path for path, parts in inside if belongs_to_set(parts))
+
+
+def belongs_to_set(parts: Sequence[str]) -> bool:
+    """Whether a file under a manifest folder, named by the parts of its path there, is one of that folder's set."""
+    return SETS_ASIDE not in parts[:-1] and not any(part.startswith(".") for part in parts)
 
 
 def read_manifest(path: Path, name: str) -> ManifestDocument:

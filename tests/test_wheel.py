@@ -33,7 +33,7 @@ def test_every_file_of_the_rooms_is_shipped(wheel: Path) -> None:
     """Templates, migrations, device sources and the demo's tree are data that tools like to leave out."""
     shipped = set(zipfile.ZipFile(wheel).namelist())
     assert tracked(*ROOMS) - shipped == set()
-    assert {f"relay/data/{path}" for path in tracked("test_manifests", "profile_manifests")} - shipped == set()
+    assert {f"relay/data/{path}" for path in tracked("test_manifests")} - shipped == set()
     assert not any(path.startswith("tests/") for path in shipped)
 
 

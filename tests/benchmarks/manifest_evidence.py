@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from relay.contract import Observation
+from relay.manifests import manifest_files
 from selector.manifests import ManifestDocument, Profile, load_manifests, resolve
 from selector.manifests.decision import NOT_IN_MANIFESTS
 from selector.manifests.resolution import Resolution
@@ -134,7 +135,7 @@ def idle(found: Sequence[Verdict]) -> list[tuple[str, str]]:
 
 
 def _check(folder: Path, measured: Sequence[Measured]) -> int:
-    files = sorted(folder.rglob("*.yaml"))
+    files = manifest_files(folder)
     documents = [ManifestDocument(path.relative_to(folder).as_posix(), path.read_text()) for path in files]
     found = verdicts(measured, documents)
     listed = load_manifests(documents).files()

@@ -26,6 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     """Replace a file as an editor does, so that it has a new inode whatever the clock's grain."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(text, encoding="utf-8")
     new.replace(path)
@@ -117,6 +118,14 @@ def test_hidden_files_and_folders_are_no_manifests(folder: Path) -> None:
     write(folder / ".b.yaml", GOOD % "test_b.py")
     write(folder / "notes.yml", "- other")
     assert [path.name for path in manifest_files(folder)] == ["b.yaml", "demo.yaml"]
+
+
+def test_the_sets_of_other_profiles_are_part_of_no_set_but_their_own(folder: Path) -> None:
+    write(folder / "profiles" / "strict" / "b.yaml", GOOD % "test_b.py")
+    write(folder / "deep" / "profiles" / "c.yaml", GOOD % "test_c.py")
+    write(folder / "profiles.yaml", GOOD % "test_d.py")
+    assert [path.name for path in manifest_files(folder)] == ["b.yaml", "demo.yaml", "profiles.yaml"]
+    assert [path.name for path in manifest_files(folder / "profiles" / "strict")] == ["b.yaml"]
 
 
 def test_an_empty_folder_is_an_empty_set_without_a_problem(tmp_path: Path) -> None:

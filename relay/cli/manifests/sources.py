@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from relay.cli import text as common
 from relay.cli.manifests import text
 from relay.cli.manifests.folder import BadManifests
-from relay.manifests import ManifestFolderError, manifest_files, read_manifest
+from relay.manifests import ManifestFolderError, belongs_to_set, manifest_files, read_manifest
 from selector.manifests import ManifestDocument, ManifestError, ManifestSet, Profile, load_manifests
 from selector.trees import GitTree, TreeError
 
@@ -98,5 +98,4 @@ def _documents_of_revision(revision: str, inside: str) -> list[ManifestDocument]
 def _is_manifest_of(path: PurePosixPath, wanted: PurePosixPath) -> bool:
     if path == wanted:
         return True
-    hidden = path.is_relative_to(wanted) and any(part.startswith(".") for part in path.relative_to(wanted).parts)
-    return path.suffix == ".yaml" and path.is_relative_to(wanted) and not hidden
+    return path.suffix == ".yaml" and path.is_relative_to(wanted) and belongs_to_set(path.relative_to(wanted).parts)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.manifests import manifest_files
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests, plan
 from selector.types import CollectedTest
 
@@ -45,8 +46,8 @@ UPSTREAM = {
 
 @pytest.fixture(scope="module")
 def shipped() -> ManifestSet:
-    """All of `test_manifests/`."""
-    files = sorted(FOLDER.glob("**/*.yaml"))
+    """The default set: `test_manifests/` without the sets of other profiles."""
+    files = manifest_files(FOLDER)
     return load_manifests(
         [ManifestDocument(file.relative_to(FOLDER).as_posix(), file.read_text(encoding="utf-8")) for file in files]
     )

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from relay.manifests import manifest_files
 from selector.manifests import ManifestDocument, load_manifests
 from selector.manifests.lint import lint
 from selector.manifests.schema import Entry, FileBlock, Manifest, class_part, is_pattern, method_part
 
 ROOT = Path(__file__).parents[3]
 DEFAULT = ROOT / "test_manifests"
-PROFILES = ROOT / "profile_manifests"
+PROFILES = DEFAULT / "profiles"
 SETS = [DEFAULT, *sorted(folder for folder in PROFILES.iterdir() if folder.is_dir())]
 LEAST_UPSTREAM_FILES = 25
 _OWNER = re.compile(r"(module|oncall): [\w&+./ -]+")
@@ -28,7 +29,7 @@ every_set = pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.na
 
 
 def documents(folder: Path) -> list[ManifestDocument]:
-    files = sorted(folder.glob("**/*.yaml"))
+    files = manifest_files(folder)
     return [ManifestDocument(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")) for path in files]
 
 
@@ -88,6 +89,6 @@ def test_nothing_is_left_out_whole(folder: Path) -> None:
 
 def test_the_folder_that_is_used_by_default_holds_one_set() -> None:
     """The sets list the same files, of which one block each would count."""
-    assert not any(PROFILES.is_relative_to(folder) for folder in SETS)
+    assert not any(path.is_relative_to(PROFILES) for path in manifest_files(DEFAULT))
     names = {file.name for file in (ROOT / "workers" / "spyre" / "profiles").glob("*.toml")}
     assert {f"{folder.name}.toml" for folder in SETS if folder != DEFAULT} <= names
