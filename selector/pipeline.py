@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selector.catalog import Catalog, build_catalog
+from selector.catalog import Catalog, CatalogCache, build_catalog
 from selector.change import Category, ChangeSet, analyse
+from selector.collector import collector_paused
 from selector.manifests import ManifestSet, admit
 from selector.ownership import ObservedTests, Ownership, link_tests
 from selector.ownership.widening import widen, widening_reasons
@@ -32,6 +33,8 @@ class Outcome:
     catalog: Catalog | None = None
 
 
+# Over a catalog's million words the collector would take as long as stages 2 and 3 do, and find no garbage.
+@collector_paused()
 def select(
     diff: str,
     base: SourceTree,
@@ -43,18 +46,20 @@ def select(
     manifests: ManifestSet | None,
     observed: ObservedTests | None = None,
     budget: Budget | None = None,
+    cache: CatalogCache | None = None,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
     Without `llm` stage 3 ranks offline, `budget` bounds what asking it may cost; without `manifests` stage 4 is left
-    out; without `observed` stage 2 knows only what is written. The same input gives the same answer.
+    out; without `observed` stage 2 knows only what is written. `cache` holds what was read of earlier trees and
+    changes nothing but the time. The same input gives the same answer.
     """
     change = analyse(diff, base, head)
     funnel = [_count_files(change)]
     if not change.relevant and not change.unreadable:
         return Outcome(change, _nothing(funnel, "no changed file can affect a test"))
 
-    catalog = build_catalog(head)
+    catalog = build_catalog(head, cache)
     ownership = link_tests(change, catalog, f"{title}\n{body}", observed)
     reasons = widening_reasons(change, ownership.unlinked)
     triaged = _widened(catalog, ownership, reasons)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,8 @@ GIT_TIMEOUT_S = 300
 
 #: Objects asked for at once. More would save nothing: an answer takes longer to read than a question to write.
 _BATCH = 32
-_REGULAR_MODES = frozenset({"100644", "100755"})
+#: A regular file in the answer of `git ls-tree -z`: at the start of an entry, never inside the name of another.
+_REGULAR = re.compile(r"(?<![^\0])(?:100644|100755) blob ([0-9a-f]+)\t([^\0]+)\0")
 
 
 class TreeError(Exception):
@@ -214,13 +216,8 @@ def _id_of_whole(content: bytes) -> str | None:
 
 def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:
     listing = run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
-    objects: dict[str, str] = {}
-    for entry in listing.split(b"\0"):
-        facts, _, raw_path = entry.partition(b"\t")
-        fields = facts.decode("ascii", errors="replace").split()
-        if len(fields) == 3 and fields[0] in _REGULAR_MODES:
-            objects[raw_path.decode("utf-8", errors="replace")] = fields[2]
-    return objects
+    entries = _REGULAR.findall(listing.decode("utf-8", errors="replace"))
+    return {path: object_id for object_id, path in entries}
 
 
 def _git(repo: Path, *arguments: str) -> list[str]:

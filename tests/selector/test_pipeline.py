@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
+from selector.catalog import CatalogCache, CatalogFile
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
@@ -43,10 +45,17 @@ class Change:
         self._base = repository.commit(BASE)
         self._head = repository.commit(files)
 
-    def select(self, *, llm: LlmClient | None = None, manifests: ManifestSet | None = None, title: str = "") -> Outcome:
+    def select(
+        self,
+        *,
+        llm: LlmClient | None = None,
+        manifests: ManifestSet | None = None,
+        title: str = "",
+        cache: CatalogCache | None = None,
+    ) -> Outcome:
         diff = git_diff(self._path, self._base, self._head)
         with GitTree(self._path, self._base) as base, GitTree(self._path, self._head) as head:
-            return select(diff, base, head, title=title, llm=llm, manifests=manifests)
+            return select(diff, base, head, title=title, llm=llm, manifests=manifests, cache=cache)
 
 
 def names(outcome: Outcome) -> set[str]:
@@ -174,6 +183,17 @@ def test_instructions_in_a_diff_change_no_must_run_test(repository: Repository) 
 def test_the_same_change_gives_the_same_answer(repository: Repository) -> None:
     change = Change(repository, {"torch/nn/linear.py": "def linear(x):\n    return -x\n", "setup.py": "x\n"})
     assert change.select() == change.select()
+
+
+def test_a_kept_catalog_gives_the_same_answer(repository: Repository, tmp_path: Path) -> None:
+    change = Change(repository, {"torch/functional.py": FUNCTIONAL.replace("return i\n", "return -i\n")})
+    path, notes = tmp_path / "catalog", list[str]()
+    fresh = change.select()
+    assert [change.select(cache=CatalogFile(path, notes.append)) for _ in range(2)] == [fresh, fresh]
+    assert path.stat().st_size > 0
+    path.write_bytes(b"damaged")
+    assert change.select(cache=CatalogFile(path, notes.append)) == fresh
+    assert len(notes) == 1
 
 
 def test_a_tree_without_tests_is_not_a_harmless_change(repository: Repository) -> None:

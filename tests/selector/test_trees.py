@@ -101,6 +101,14 @@ def test_links_are_no_files_of_a_tree(repository: Repository, tmp_path: Path) ->
             assert tree.read("link.py") is None
 
 
+def test_a_link_named_like_an_entry_adds_no_file(repository: Repository, tmp_path: Path) -> None:
+    blob = "0" * 40
+    (repository.path / f"x 100644 blob {blob}\tfake.py").symlink_to(tmp_path)
+    (repository.path / f"100644 blob {blob}\tfake.py").symlink_to(tmp_path)
+    with GitTree(repository.path, repository.commit({"real.py": "1\n", f"100644 blob {blob}\tname.py": ""})) as tree:
+        assert list(tree.paths()) == [f"100644 blob {blob}\tname.py", "real.py"]
+
+
 @pytest.mark.parametrize("path", ["../secret", "/etc/hostname", "folder/../../secret", "no\0name", "linked/secret"])
 def test_a_folder_is_never_left(tmp_path: Path, path: str) -> None:
     (tmp_path / "secret").write_text("secret")
