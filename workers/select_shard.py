@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
+from selector.catalog import CatalogCache
 from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
 from selector.ownership import ObservedTests
 from selector.pipeline import Outcome, select
@@ -30,7 +31,7 @@ from workers.tested_trees import TestedTrees
 @dataclass(frozen=True, slots=True)
 class SelectRun:
     """The selecting of one change for one device. `choice` is the environment that `runner` and `trees` use, which the
-    record knows as `tested_on`."""
+    record knows as `tested_on`. `catalog` is what this machine has read of upstream's tests before."""
 
     trees: TestedTrees
     runner: DeviceRunner
@@ -42,6 +43,7 @@ class SelectRun:
     say: Callable[[str], None]
     profile: Profile = Profile.COMPAT
     observed: ObservedTests | None = None
+    catalog: CatalogCache | None = None
 
     @property
     def checkout(self) -> Checkout:
@@ -85,6 +87,7 @@ class SelectRun:
                 manifests=manifests,
                 observed=self.observed,
                 budget=budget,
+                cache=self.catalog,
             )
 
     def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:

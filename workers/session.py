@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import structlog
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
+from selector.catalog import CatalogFile
 from selector.manifests import Profile
 from selector.triage import LlmClient
 from workers.base_identity import base_identity, environment_digest
@@ -135,12 +136,19 @@ class Session:
                 say=keeper.say,
                 profile=self.manifest_profile,
                 observed=RecordedTests(self.client, self.identity.device),
+                catalog=self._catalog(),
             )
             report = run.report(order)
         if report is None:
             return False
         self.client.post_selection(lease, report)
         return True
+
+    def _catalog(self) -> CatalogFile | None:
+        """What this machine has read of upstream's tests, unless a test could write there which tests there are."""
+        if not self.bench.confined:
+            return None
+        return CatalogFile(self.workspace.catalog, lambda note: log.warning("catalog not used", note=note))
 
     def _test(self, lease: Lease, checkout: Checkout, keeper: LeaseKeeper) -> bool:
         """Returns whether every test has its result."""

@@ -36,6 +36,11 @@ class Workspace:
         return WorkTrees(self.folder / "trees")
 
     @property
+    def catalog(self) -> Path:
+        """The file of what was read of upstream's tests, shared by the worker processes of this machine."""
+        return self.folder / "catalog"
+
+    @property
     def shards(self) -> Path:
         return self.folder / "shards"
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from relay.cli.options import JsonOption
-from relay.cli.output import Output
+from relay.cli.output import Output, one_line
 
 
 def select(
@@ -40,6 +40,7 @@ def select(
       git diff | relay select --diff - --format ids
       relay select --base HEAD~1 --explain test_softmax
     """
+    from relay.cli.catalog_file import user_catalog
     from relay.cli.change import read_change
     from relay.cli.connect import load_settings
     from relay.cli.selection import run_selection, show_explanations, show_selection
@@ -47,8 +48,9 @@ def select(
     change = read_change(repo, base, head, diff)
     settings = load_settings()
     folder = None if no_manifests else manifests or settings.manifest_dir
-    outcome = run_selection(change, settings, ask_model=llm, manifest_folder=folder)
     out = Output(as_json or layout == "json")
+    catalog = user_catalog(lambda note: out.note(f"note: {one_line(note, 1_000)}"))
+    outcome = run_selection(change, settings, ask_model=llm, manifest_folder=folder, catalog=catalog)
     if explain and not out.as_json:
         show_explanations(out, outcome, tests or [])
     else:

@@ -12,6 +12,7 @@ from relay.cli.manifests.folder import read_manifests
 from relay.cli.model import budget_of, configured_model
 from relay.cli.output import Output, one_line
 from relay.settings import RelaySettings
+from selector.catalog import CatalogCache
 from selector.pipeline import Outcome
 from selector.pipeline import select as run_stages
 from selector.trees import GitTree, TreeError
@@ -19,16 +20,24 @@ from selector.types import Candidate, Reason, SelectionState
 
 
 def run_selection(
-    change: LocalChange, settings: RelaySettings, *, ask_model: bool, manifest_folder: Path | None
+    change: LocalChange,
+    settings: RelaySettings,
+    *,
+    ask_model: bool,
+    manifest_folder: Path | None,
+    catalog: CatalogCache | None = None,
 ) -> Outcome:
-    """All stages that work without running a test. Raises `BadManifests`; `NoChange` when git objects are missing."""
+    """All stages that work without running a test; `catalog` is what was read of upstream's tests before. Raises
+    `BadManifests`; `NoChange` when git objects are missing."""
     manifests = read_manifests(manifest_folder) if manifest_folder is not None else None
     with ExitStack() as stack:
         model = stack.enter_context(configured_model(settings)) if ask_model else None
         try:
             base = stack.enter_context(GitTree(change.repo, change.base))
             head = stack.enter_context(GitTree(change.repo, change.head))
-            return run_stages(change.diff, base, head, llm=model, manifests=manifests, budget=budget_of(settings))
+            return run_stages(
+                *(change.diff, base, head), llm=model, manifests=manifests, budget=budget_of(settings), cache=catalog
+            )
         except TreeError as error:
             raise NoChange(str(error)) from error
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from relay.contract import ManifestText, NotTestedReason, SelectionReport, SelectOrder
+from selector.catalog import CatalogFile
 from selector.manifests import Profile
 from tests.workers.benches import a_bench
 from tests.workers.scripted_runner import ScriptedRunner, collected
@@ -67,6 +68,7 @@ class Selecting:
         self.runner = ScriptedRunner(collections=BOTH)
         self.builds: NativeBuilds | None = None
         self.stop = False
+        self.catalog: CatalogFile | None = None
 
     def __call__(
         self,
@@ -98,6 +100,7 @@ class Selecting:
                 should_stop=lambda: self.stop,
                 say=lambda word: None,
                 profile=profile,
+                catalog=self.catalog,
             )
             return run.report(order)
 
@@ -119,6 +122,17 @@ def test_an_edited_test_is_planned_with_its_expectation(select: Selecting) -> No
     assert [test for shard in report.shards for test in shard] == [test.id for test in report.planned]
     assert [step.stage for step in report.funnel] == sorted(step.stage for step in report.funnel)
     assert len(report.tested_base_sha) == 40
+
+
+def test_what_this_machine_has_read_before_changes_nothing_in_a_report(select: Selecting, tmp_path: Path) -> None:
+    fresh = select({FILE: SOURCE}, {FILE: EDITED})
+    notes: list[str] = []
+    select.catalog = CatalogFile(tmp_path / "catalog", notes.append)
+    again = [select({FILE: SOURCE}, {FILE: EDITED}) for _ in range(2)]
+    assert fresh is not None
+    assert [(report.decisions, report.funnel) for report in again if report] == [(fresh.decisions, fresh.funnel)] * 2
+    assert (tmp_path / "catalog").is_file()
+    assert notes == []
 
 
 def test_a_problem_with_the_manifests_is_a_note_of_the_run(select: Selecting) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from relay.contract import (
     Change,
     Expected,
     LeaseRequest,
+    SelectOrder,
     ShardKind,
     ShardOutcome,
     TestedOn,
@@ -265,6 +267,19 @@ def test_a_shard_without_its_order_is_a_difference_of_versions(
     relay.leases.append(a_test_lease(change).model_copy(update={"kind": ShardKind.SELECT}))
     awake(ScriptedRunner()).run()
     assert "differ in version" in relay.finished[0].error
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_what_was_read_of_tests_is_kept_where_tests_cannot_write(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, tmp_path: Path, confined: bool
+) -> None:
+    """Test code that could write there could hide tests from every later selection."""
+    lease = a_test_lease(change).model_copy(update={"kind": ShardKind.SELECT, "select": SelectOrder(manifests=())})
+    relay.leases.append(lease)
+    session = awake(ScriptedRunner())
+    replace(session, bench=replace(session.bench, confined=confined)).run()
+    assert relay.selections
+    assert (tmp_path / "work" / "catalog").is_file() is confined
 
 
 def test_a_base_is_run_once_for_all_changes_that_are_compared_with_it(

@@ -51,6 +51,13 @@ def repo(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture(autouse=True)
+def catalog(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where the user's catalog file is for these tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "oot-relay" / "catalog"
+
+
 def test_ids_are_lines_of_their_own(relay: Relay, repo: Path) -> None:
     """Stdout can be piped; what else is to say goes to stderr."""
     ended = relay("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--format", "ids")
@@ -131,3 +138,27 @@ def test_model_that_does_not_answer_costs_nothing_but_time(
     monkeypatch.setenv("RELAY_LLM_MODEL", "none")
     asked = relay(*line)
     assert (asked.code, asked.out) == (0, offline.out)
+
+
+def test_what_was_read_of_the_tests_is_kept_for_the_user(relay: Relay, repo: Path, catalog: Path) -> None:
+    """The answer is the same from it and without it; a damaged one is a note."""
+    line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--format", "ids")
+    first = relay(*line)
+    assert catalog.is_file()
+    assert relay(*line) == first
+    catalog.write_bytes(b"damaged")
+    rebuilt = relay(*line)
+    assert (rebuilt.code, rebuilt.out) == (0, first.out)
+    assert "is damaged" in rebuilt.err
+    assert relay(*line) == first
+
+
+def test_a_user_without_a_home_keeps_nothing(relay: Relay, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setattr(Path, "home", _no_home)
+    assert relay("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests").code == 0
+    assert not Path("relative").exists()
+
+
+def _no_home() -> Path:
+    raise RuntimeError("no home folder")
