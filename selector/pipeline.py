@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from selector.catalog import Catalog, CatalogCache, build_catalog
 from selector.change import Category, ChangeSet, analyse
+from selector.change.relevance import on_out_of_tree_device
 from selector.collector import collector_paused
 from selector.manifests import ManifestSet, admit
 from selector.ownership import ObservedTests, Ownership, link_tests
@@ -54,7 +55,7 @@ def select(
     out; without `observed` stage 2 knows only what is written. `cache` holds what was read of earlier trees and
     changes nothing but the time. The same input gives the same answer.
     """
-    change = analyse(diff, base, head)
+    change = on_out_of_tree_device(analyse(diff, base, head))
     funnel = [_count_files(change)]
     if not change.relevant and not change.unreadable:
         return Outcome(change, _nothing(funnel, "no changed file can affect a test"))

@@ -57,6 +57,7 @@ def compare_yaml(path: str, base: str, head: str) -> Iterator[Fact]:
     for name, item in before.items():
         if name not in after:
             yield from _whole(path, item, "removed")
+    yield from _reordered(path, before, after)
 
 
 def kernels(text: str) -> Mapping[str, tuple[tuple[str, str], ...]]:
@@ -76,6 +77,24 @@ def operators(text: str) -> frozenset[str]:
     """Names without overload of the operators in `native_functions.yaml`."""
     matches = (_SCHEMA.search(line) for line in text.split("\n") if line.startswith("- func:"))
     return frozenset(base_name(match[1]) for match in matches if match)
+
+
+def _reordered(path: str, before: Mapping[str, Item], after: Mapping[str, Item]) -> Iterator[Fact]:
+    """Overloads of one operator in another order: the Python binding tries them in that order."""
+    old, new = (_overloads([name for name in side if name in before and name in after]) for side in (before, after))
+    for operator, names in new.items():
+        if names != old[operator]:
+            line = after[names[0]].line
+            yield Fact(
+                path, FactKind.NATIVE_FUNCTION, operator, operator, Effect.SCHEMA, line, "order of its overloads"
+            )
+
+
+def _overloads(names: list[str]) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(base_name(name), []).append(name)
+    return found
 
 
 def _items(text: str) -> dict[str, Item]:

@@ -202,3 +202,15 @@ def test_a_tree_without_tests_is_not_a_harmless_change(repository: Repository) -
     outcome = Change(repository, {**gone, "torch/lonely.py": "x = 2\n"}).select()
     assert outcome.selection.state is SelectionState.WIDENED
     assert outcome.selection.notes[0] == "the tree has no test files, so nothing could be selected"
+
+
+def test_a_kernel_of_another_backend_needs_no_test(repository: Repository) -> None:
+    outcome = Change(repository, {"aten/src/ATen/native/cuda/Sort.cu": "int sort() { return 1; }\n"}).select()
+    assert outcome.selection.state is SelectionState.NOTHING_AFFECTED
+    assert [step.summary for step in outcome.selection.funnel] == ["left out: only other backends run what changed"]
+
+
+def test_a_comment_in_native_code_needs_no_test(repository: Repository) -> None:
+    repository.commit({"aten/src/ATen/Sort.cpp": "int sort() { return 1; } // fast\n"})
+    outcome = Change(repository, {"aten/src/ATen/Sort.cpp": "int sort() { return 1; } // stable\n"}).select()
+    assert outcome.selection.state is SelectionState.NOTHING_AFFECTED
