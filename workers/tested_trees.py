@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from selector.change import ChangeSet, analyse
+from selector.change.relevance import on_out_of_tree_device
 from selector.trees import GitTree, git_diff
 from workers.changed_files import ChangedEntry, changed_entries
 from workers.checkout import Checkout
@@ -99,7 +100,7 @@ class TestedTrees(AbstractContextManager["TestedTrees"]):
 
 
 def _harmless(checkout: Checkout) -> frozenset[str]:
-    """Paths of which stage 1 is certain that the change means nothing there (comments only)."""
+    """Paths of which stage 1 is certain that the change means nothing there (comments only, another backend only)."""
     change = _change_set(checkout)
     return frozenset(path for file in change.files if not file.matters for path in file.paths)
 
@@ -108,4 +109,4 @@ def _change_set(checkout: Checkout) -> ChangeSet:
     base_sha, head_sha = checkout.base_sha, checkout.change.head_sha
     diff = git_diff(checkout.repository, base_sha, head_sha)
     with GitTree(checkout.repository, base_sha) as base, GitTree(checkout.repository, head_sha) as head:
-        return analyse(diff, base, head)
+        return on_out_of_tree_device(analyse(diff, base, head))

@@ -98,3 +98,25 @@ def test_a_native_change_has_a_build_for_either_side(checkout: Open, wheel: Path
             builds.prune()
         assert trees.base_build == trees.base().torch_path.name  # type: ignore[union-attr]  # asserted above
         assert trees.overlay.is_empty
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("aten/src/ATen/Sort.cpp", "int sort(); // fast\n", "int sort(); // stable\n"),
+        ("aten/src/ATen/native/cuda/Sort.cu", "int sort();\n", "long sort();\n"),
+    ],
+)
+def test_native_code_that_the_device_cannot_notice_needs_no_build(
+    checkout: Open, wheel: Path, path: str, before: str, after: str
+) -> None:
+    change = checkout({path: before, "torch/a.py": "old\n"}, {path: after, "torch/a.py": "new\n"})
+    with TestedTrees(change, wheel) as trees:
+        assert trees.built_files == ""
+        assert trees.head().torch_path is not None
+
+
+def test_native_code_that_changed_needs_a_build(checkout: Open, wheel: Path) -> None:
+    path = "aten/src/ATen/Sort.cpp"
+    with TestedTrees(checkout({path: "int sort();\n"}, {path: "long sort(); // fast\n"}), wheel) as trees:
+        assert path in trees.built_files
