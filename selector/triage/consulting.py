@@ -17,6 +17,7 @@ from selector.ownership.observed import ObservedTests
 from selector.trees import SourceTree
 from selector.triage.agent import Agent, CallRecord
 from selector.triage.answer import Answer, Opinion, read_answer
+from selector.triage.band import Group
 from selector.triage.budget import Account, Budget
 from selector.triage.conversation import AgentClient, LlmClient, LlmError
 from selector.triage.knowledge import Knowledge
@@ -24,7 +25,7 @@ from selector.triage.prompt import SCHEMA, Question, ask_about
 from selector.triage.reading import TreeReader
 from selector.triage.tools import Toolbox
 from selector.triage.untrusted import one_line
-from selector.types import BaseTest, Candidate
+from selector.types import BaseTest
 
 _PATH_CAP = 120
 
@@ -61,13 +62,17 @@ class Consulted:
 
     @cached_property
     def offered(self) -> frozenset[BaseTest]:
-        return frozenset(candidate.test for candidate in self.question.offered.values())
+        return frozenset(it.test for group in self.question.offered.values() for it in group.candidates)
 
     @cached_property
     def opinions(self) -> Mapping[BaseTest, Opinion]:
         """What the model thinks of each test that it spoke about."""
         offered = self.question.offered
-        return {offered[short_id].test: opinion for short_id, opinion in self.answer.opinions.items()}
+        return {
+            it.test: opinion
+            for short_id, opinion in self.answer.opinions.items()
+            for it in offered[short_id].candidates
+        }
 
     def cited(self, opinion: Opinion) -> tuple[str, ...]:
         """The evidence of an opinion for people: paths of changed files, and names of tools that were used."""
@@ -77,7 +82,7 @@ class Consulted:
 
 
 def consult(
-    how: Consultation, change: ChangeSet, offered: Sequence[Candidate], catalog: Catalog, *, title: str, body: str
+    how: Consultation, change: ChangeSet, offered: Sequence[Group], catalog: Catalog, *, title: str, body: str
 ) -> Consulted:
     """Ask about `offered`, which must hold no must-run candidate."""
     account = Account(how.budget, how.clock)

@@ -15,14 +15,16 @@ from selector.change import FileChange
 from selector.manifests import ManifestSet
 from selector.ownership.observed import MAX_ASKED, ObservedTests, operators_of
 from selector.trees import SourceTree
+from selector.triage.band import Group
 from selector.triage.tools import Parameter, Tool, ToolError
-from selector.types import Candidate
 
 _HUNK_LINES = 150
 _LINE_CAP = 240
 _ENTRY_LINES = 14
 _ENTRIES_CAP = 6
 _REASON_CAP = 400
+#: Tests of a group that a tool tells of.
+_TESTS_TOLD = 10
 _OPERATOR = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _OPERATOR_FILES = re.compile(r"torch/testing/_internal/(common_methods_invocations|common_modules|opinfo/.*)\.py")
 _SCHEMAS = "aten/src/ATen/native/native_functions.yaml"
@@ -32,7 +34,7 @@ _SCHEMAS = "aten/src/ATen/native/native_functions.yaml"
 class Knowledge:
     """What is known about the question: `tests` and `files` by short id, and where it comes from."""
 
-    tests: Mapping[str, Candidate]
+    tests: Mapping[str, Group]
     files: Mapping[str, FileChange]
     catalog: Catalog
     tree: SourceTree
@@ -74,10 +76,13 @@ class Knowledge:
         )
 
     def test_history(self, test: str) -> str:
-        candidate = self._candidate(test)
-        linked = [f"linked: {reason.rule}: {reason.evidence}"[:_REASON_CAP] for reason in candidate.reasons]
-        used = [f"used {operator} on the device" for operator in self._used.get(str(candidate.test), ())]
-        return "\n".join((*linked, *used)) or "nothing is recorded about this test"
+        lines: dict[str, None] = {}
+        for candidate in self._group(test).candidates[:_TESTS_TOLD]:
+            for reason in candidate.reasons:
+                lines[f"linked: {reason.rule}: {reason.evidence}"[:_REASON_CAP]] = None
+            for operator in self._used.get(str(candidate.test), ()):
+                lines[f"{candidate.test} used {operator} on the device"[:_REASON_CAP]] = None
+        return "\n".join(lines) or "nothing is recorded"
 
     def op_info(self, op: str) -> str:
         if not _OPERATOR.fullmatch(op):
@@ -90,14 +95,14 @@ class Knowledge:
         return "\n".join((f"{op}: {listed}", *self._entries(op)))
 
     def manifest_lookup(self, test: str) -> str:
-        candidate = self._candidate(test).test
+        group = self._group(test)
         if self.manifests is None:
             return "no manifests are in use"
-        rules = self.manifests.rules(candidate.file)
+        rules = self.manifests.rules(group.candidates[0].test.file)
         if rules is None:
             return "no manifest lists the file"
-        names = rules.matches(candidate.name)
-        said = (f"{name.entry.provenance}: {name.text}: {name.entry.mode}"[:_REASON_CAP] for name in names[:20])
+        names = (name for it in group.candidates[:_TESTS_TOLD] for name in rules.matches(it.test.name))
+        said = dict.fromkeys(f"{name.entry.provenance}: {name.text}: {name.entry.mode}"[:_REASON_CAP] for name in names)
         return "\n".join((f"{rules.provenance}: unlisted tests are {rules.unlisted}", *said))
 
     def diff_hunk(self, file: str, start: int) -> str:
@@ -110,11 +115,11 @@ class Knowledge:
         shown = lines[start - 1 : start - 1 + _HUNK_LINES]
         return "\n".join(f"{number}: {line[:_LINE_CAP]}" for number, line in enumerate(shown, start=start))
 
-    def _candidate(self, test: str) -> Candidate:
-        candidate = self.tests.get(test)
-        if candidate is None:
+    def _group(self, test: str) -> Group:
+        group = self.tests.get(test)
+        if group is None:
             raise ToolError("no candidate has this id")
-        return candidate
+        return group
 
     @cached_property
     def _used(self) -> Mapping[str, Sequence[str]]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from selector.change import ChangeSet, FileChange
+from selector.triage.band import Group
 from selector.triage.budget import Budget
 from selector.triage.conversation import Said
-from selector.types import Candidate
 
 TITLE_CAP = 300
 BODY_CAP = 2_000
@@ -24,11 +24,14 @@ DIFF_CAP = 12_000
 _FILE_CAP = 3_000
 _FILES_CAP = 40
 _SHORT_CAP = 200
+#: Tests of a group whose links are told.
+_TOLD = 3
 
 _TASK = """You triage the tests of a PyTorch change for a device backend.
-You get a change and candidate tests that may or may not be affected by it. Decide for each candidate:
-- "run": the change can alter what this test observes.
-- "defer": the test has nothing to do with the change.
+You get a change and candidates that may or may not be affected by it: tests, or classes and files of tests, which then
+say how many tests they stand for. Decide for each candidate:
+- "run": the change can alter what one of these tests observes.
+- "defer": they have nothing to do with the change.
 - "unsure": you cannot tell. Unsure tests are run.
 
 You may name as evidence the ids of changed files (f1, f2, ...) and of calls you made (call00001, ...), and no others.
@@ -75,26 +78,26 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The turns, and which candidate and which changed file each id stands for."""
+    """The turns, and which tests and which changed file each id stands for."""
 
     turns: tuple[Said, ...]
-    offered: Mapping[str, Candidate]
+    offered: Mapping[str, Group]
     files: Mapping[str, FileChange]
 
 
 def ask_about(
-    change: ChangeSet, title: str, body: str, candidates: Sequence[Candidate], budget: Budget | None = None
+    change: ChangeSet, title: str, body: str, groups: Sequence[Group], budget: Budget | None = None
 ) -> Question:
-    """The question about `candidates`, which get the ids `t1`, `t2`, ... in order; changed files get `f1`, `f2`, ...
+    """The question about `groups`, which get the ids `t1`, `t2`, ... in order; changed files get `f1`, `f2`, ...
     With a budget the model is told of tools."""
-    offered = {f"t{number}": candidate for number, candidate in enumerate(candidates, start=1)}
+    offered = {f"t{number}": group for number, group in enumerate(groups, start=1)}
     files = {f"f{number}": file for number, file in enumerate(change.relevant[:_FILES_CAP], start=1)}
     data = json.dumps(
         {
             "title": title[:TITLE_CAP],
             "description": body[:BODY_CAP],
             "files": _files(files),
-            "candidates": [_candidate(short_id, candidate) for short_id, candidate in offered.items()],
+            "candidates": [_candidate(short_id, group) for short_id, group in offered.items()],
         }
     )
     fence = f"=== data {hashlib.sha256(data.encode()).hexdigest()[:16]} ==="
@@ -130,6 +133,13 @@ def _files(files: Mapping[str, FileChange]) -> list[dict[str, Any]]:
     return shown
 
 
-def _candidate(short_id: str, candidate: Candidate) -> dict[str, str]:
-    why = "; ".join(f"{reason.rule}: {reason.evidence}" for reason in candidate.reasons)
-    return {"id": short_id, "test": str(candidate.test)[:_SHORT_CAP], "linked_by": why[:_SHORT_CAP]}
+def _candidate(short_id: str, group: Group) -> dict[str, str]:
+    """A group is linked by what its first tests are linked by."""
+    reasons = (reason for candidate in group.candidates[:_TOLD] for reason in candidate.reasons)
+    why = "; ".join(dict.fromkeys(f"{reason.rule}: {reason.evidence}" for reason in reasons))
+    return {"id": short_id, "test": _short(group.name, group.label), "linked_by": why[:_SHORT_CAP]}
+
+
+def _short(name: str, label: str) -> str:
+    """The label with its name cut; the count stays."""
+    return f"{name[:_SHORT_CAP]}{label[len(name) :]}"

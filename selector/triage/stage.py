@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from selector.catalog import Catalog
 from selector.change import ChangeSet
 from selector.triage.answer import Opinion, Verdict
+from selector.triage.band import Group, grouped
 from selector.triage.budget import Budget
 from selector.triage.consulting import Consultation, Consulted, Sources, consult
 from selector.triage.conversation import LlmClient
@@ -20,8 +21,6 @@ from selector.triage.lexical import KEEP_AT, LexicalRanker, LexicalScore, joined
 from selector.triage.prompt import looks_like_instructions
 from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
 
-#: Candidates in one question; the rest of the band is ranked offline.
-OFFER_CAP = 120
 #: How far a verdict moves a candidate.
 STEP = 0.25
 #: The grey band. Below it no verdict could keep a candidate, above it none is needed.
@@ -46,7 +45,7 @@ def triage(
     """
     ranker = LexicalRanker(change, title, list(catalog))
     scores = ranker.scores(candidates)
-    band = _most_open(candidates, scores) if llm is not None else []
+    band = _grey_band(candidates, scores) if llm is not None else ()
     consulted = None
     if llm is not None and band:
         consulted = consult(
@@ -62,12 +61,10 @@ def triage(
     return StageResult(Stage.TRIAGE, kept, dropped, tuple(_notes(consulted, hostile=hostile)))
 
 
-def _most_open(candidates: Iterable[Candidate], scores: Mapping[BaseTest, LexicalScore]) -> list[Candidate]:
-    """The grey band: candidates about which the offline ranker is least certain, best first."""
+def _grey_band(candidates: Iterable[Candidate], scores: Mapping[BaseTest, LexicalScore]) -> tuple[Group, ...]:
     joined = {it.test: joined_score(it, scores[it.test]) for it in candidates if not it.must_run}
     band = [it for it in candidates if not it.must_run and GREY[0] <= joined[it.test] <= GREY[1]]
-    nearest = sorted(band, key=lambda it: (abs(joined[it.test] - KEEP_AT), it.test))
-    return sorted(nearest[:OFFER_CAP], key=lambda it: (-joined[it.test], it.test))
+    return grouped(band, joined, KEEP_AT)
 
 
 def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | None) -> Candidate:

@@ -100,7 +100,7 @@ def usage(dice: random.Random) -> Usage:
 def call(dice: random.Random) -> ToolCall:
     names = dice.sample(NAMES, dice.randrange(4))
     pool: list[Any] = [*OUTSIDE, *NUMBERS, *IDS, "torch/x.py", "gelu", "(a+)+$", None, [], {"x": {}}]
-    arguments = None if dice.random() < 0.1 else {name: dice.choice(pool) for name in names}
+    arguments: Any = None if dice.random() < 0.1 else {name: dice.choice(pool) for name in names}
     if dice.random() < 0.4:
         arguments = dice.choice([{"path": dice.choice(OUTSIDE)}, {"test": dice.choice(IDS)}, {"text": "gelu"}])
     return ToolCall(dice.choice(["", "same", "a" * 5_000, "\ud800"]), dice.choice(TOOLS), arguments)

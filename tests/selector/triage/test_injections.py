@@ -15,6 +15,7 @@ import pytest
 from selector.change import Category, ChangeSet, FileChange, Reached, Status
 from selector.trees import DirectoryTree
 from selector.triage import Sources, triage
+from selector.triage.band import Group
 from selector.triage.conversation import Reply, Request, Said, ToolCall, ToolResult, Usage
 from selector.triage.prompt import ask_about
 from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
@@ -124,7 +125,7 @@ def test_an_obedient_model_does_no_harm(tree: DirectoryTree, place: str, text: s
 def test_the_text_stays_inside_the_data_of_the_question(place: str, text: str) -> None:
     """Between the fences, as JSON, on one line; the instructions are the same for every change."""
     change, title, body, given = change_with(place, text)
-    question = ask_about(change, title, body, given)
+    question = ask_about(change, title, body, [Group(str(it.test), (it,)) for it in given])
     instructions, data = question.turns
     assert instructions == ask_about(ChangeSet(()), "", "", ()).turns[0]
     first, document, last = data.text.split("\n")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from selector.change import Category, ChangeSet, FileChange, Status
+from selector.triage.band import Group
 from selector.triage.budget import Budget
 from selector.triage.prompt import BODY_CAP, DIFF_CAP, ask_about, looks_like_instructions
 from selector.types import BaseTest, Candidate
@@ -18,8 +19,9 @@ def change(path: str = "torch/x.py", text: str = "+x") -> ChangeSet:
     return ChangeSet((FileChange(path, None, Status.MODIFIED, Category.PYTHON_SOURCE, text=text),))
 
 
-def candidate(name: str) -> Candidate:
-    return Candidate(BaseTest("test/test_x.py", "TestX", name))
+def candidate(name: str) -> Group:
+    test = BaseTest("test/test_x.py", "TestX", name)
+    return Group(str(test), (Candidate(test),))
 
 
 def data_of(content: str) -> dict[str, object]:

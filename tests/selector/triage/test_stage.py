@@ -14,7 +14,6 @@ from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, FileChange, Status
 from selector.triage import LlmError, triage
 from selector.triage.conversation import ChatMessage
-from selector.triage.stage import OFFER_CAP
 from selector.types import Candidate, Reason, Stage, StageResult
 from tests.selector.upstream import MemoryTree, source_of_class
 
@@ -139,10 +138,13 @@ def test_what_the_model_is_silent_about_is_ranked_offline() -> None:
     ]
 
 
-def test_a_band_larger_than_one_question_is_ranked_offline_beyond_it() -> None:
-    result = run(Model(verdicts(t1="run")), candidates(*([0.6] * 150)))
-    beyond = [c for c in result.kept if c.reasons[-1].rule == "offline ranker (not put to the model)"]
-    assert len(beyond) == 150 - OFFER_CAP
+def test_a_band_larger_than_one_question_is_asked_about_by_class() -> None:
+    """What the class is told counts for each of its tests."""
+    model = Model(verdicts(t1="defer"))
+    result = run(model, candidates(*([0.6] * 150), must_run=2))
+    assert "test/test_a.py::TestA (150 tests)" in model.asked[0][1]["content"]
+    assert {candidate.reasons[-1].rule for candidate in result.dropped} == {"model: defer"}
+    assert (len(result.kept), len(result.dropped)) == (2, 150)
 
 
 def test_text_that_addresses_the_model_is_reported() -> None:

@@ -10,6 +10,7 @@ import pytest
 from selector.change import Category, FileChange, Reached, Status
 from selector.manifests import ManifestDocument, load_manifests
 from selector.trees import DirectoryTree, SourceTree
+from selector.triage.band import Group
 from selector.triage.conversation import ToolCall
 from selector.triage.knowledge import Knowledge
 from selector.triage.reading import TreeReader
@@ -29,8 +30,12 @@ MANIFEST = """test_suite_config:
 OTHER = Candidate(BaseTest("test/test_other.py", "TestB", "test_b"))
 
 
+def alone(candidate: Candidate) -> Group:
+    return Group(str(candidate.test), (candidate,))
+
+
 def toolbox(tree: SourceTree = TREE, clock: float = 0.0) -> Toolbox:
-    tests = {f"t{number}": candidate for number, candidate in enumerate(candidates(), start=1)}
+    tests = {f"t{number}": alone(candidate) for number, candidate in enumerate(candidates(), start=1)}
     knowledge = Knowledge(tests, {"f1": CHANGE.files[0]}, CATALOG, tree)
     return Toolbox({tool.name: tool for tool in (*TreeReader(tree, lambda: clock).tools, *knowledge.tools)})
 
@@ -163,14 +168,17 @@ def test_history_has_the_links_and_the_operators_seen() -> None:
         *("torch/functional.py", None, Status.MODIFIED, Category.PYTHON_SOURCE), reached=(Reached("gelu", "gelu"),)
     )
     assert use("test_history", test="t1") == "linked: mention: says it"
-    knowledge = Knowledge({"t1": candidates()[0]}, {"f1": changed}, CATALOG, TREE, observed=Observed())
-    assert knowledge.test_history("t1") == "linked: mention: says it\nused aten::gelu on the device"
+    knowledge = Knowledge({"t1": alone(candidates()[0])}, {"f1": changed}, CATALOG, TREE, observed=Observed())
+    assert (
+        knowledge.test_history("t1")
+        == f"linked: mention: says it\n{candidates()[0].test} used aten::gelu on the device"
+    )
 
 
 def test_manifests_are_looked_up() -> None:
     assert use("manifest_lookup", test="t1") == "no manifests are in use"
     manifests = load_manifests([ManifestDocument("device.yaml", MANIFEST)])
-    knowledge = Knowledge({"t1": candidates()[0], "t2": OTHER}, {}, CATALOG, TREE, manifests)
+    knowledge = Knowledge({"t1": alone(candidates()[0]), "t2": alone(OTHER)}, {}, CATALOG, TREE, manifests)
     listed = knowledge.manifest_lookup("t1").split("\n")
     assert listed[0].startswith("device.yaml:")
     assert listed[0].endswith(": unlisted tests are skip")
