@@ -119,12 +119,25 @@ class DirectoryTree:
 
     def paths(self) -> Sequence[str]:
         found: list[str] = []
-        for folder, folders, names in os.walk(self._root):
-            folders[:] = [name for name in folders if name != ".git"]
-            here = Path(folder)
-            files = (here / name for name in names)
-            found.extend(file.relative_to(self._root).as_posix() for file in files if not file.is_symlink())
+        waiting: list[tuple[os.PathLike[str], str]] = [(self._root, "")]
+        while waiting:
+            folder, prefix = waiting.pop()
+            for entry in _entries(folder):
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != ".git":
+                        waiting.append((entry, f"{prefix}{entry.name}/"))
+                elif entry.is_file(follow_symlinks=False):
+                    found.append(prefix + entry.name)
         return sorted(found)
+
+
+def _entries(folder: os.PathLike[str]) -> list[os.DirEntry[str]]:
+    """What is in a folder; nothing for one that is gone or not ours to read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 class GitTree:

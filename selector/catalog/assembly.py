@@ -8,7 +8,7 @@ tests are collected, an entry too few would be a test that is never offered.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from selector.catalog.edges import EdgeKind, FileEdge, module_paths, strongest, text_edges
@@ -60,10 +60,11 @@ class Assembly:
     def _entries(self, outline: FileOutline, edges: list[FileEdge]) -> Iterator[CatalogTest]:
         """The entries of a file; the edges that its classes make are added to `edges`."""
         own = self._functions_of(outline)
+        names = frozenset(own)
         for name, method in outline.functions.items():
             if name.startswith("test"):
                 test, origin = BaseTest(outline.path, "", name), Origin(outline.path, name)
-                yield _entry(test, method, origin, _reach(method.words, own))
+                yield _entry(test, method, origin, _reach(method.words, own, names))
         for local, located in self._classes(outline):
             lineage = self._lineage(located)
             if self._is_collected(located, lineage, instantiated=local in outline.instantiated):
@@ -84,6 +85,7 @@ class Assembly:
         for ancestor in reversed(lineage):
             helpers.update(self._functions_of(ancestor.file))
             helpers.update(self._methods_of(ancestor))
+        names = frozenset(helpers)
         fixtures = [helper for name, helper in helpers.items() if name in _FIXTURES]
         seen: set[str] = set()
         for ancestor in lineage:
@@ -91,7 +93,9 @@ class Assembly:
                 if name.startswith("test") and name not in seen:
                     seen.add(name)
                     origin = Origin(ancestor.file.path, f"{ancestor.cls.name}.{name}")
-                    yield _entry(BaseTest(path, local, name), method, origin, _reach(method.words, helpers, fixtures))
+                    yield _entry(
+                        BaseTest(path, local, name), method, origin, _reach(method.words, helpers, names, fixtures)
+                    )
 
     def _functions_of(self, outline: FileOutline) -> dict[str, Helper]:
         """What a test of the file may call by bare name: module functions, and classes that are no test classes."""
@@ -192,14 +196,15 @@ def _methods(located: _Located) -> dict[str, Helper]:
 
 
 def _reach(
-    words: frozenset[str], helpers: dict[str, Helper], fixtures: list[Helper] | None = None
+    words: frozenset[str], helpers: dict[str, Helper], names: frozenset[str], fixtures: Sequence[Helper] = ()
 ) -> tuple[Helper, ...]:
-    """The helpers a text calls, and those they call, a few levels deep; fixtures always run."""
-    found = dict.fromkeys(fixtures or ())
+    """The helpers a text calls, and those they call, a few levels deep; fixtures always run. `names` are the keys of
+    `helpers`, as a set."""
+    found = dict.fromkeys(fixtures)
     frontier = [words, *(helper.words for helper in found)]
     for _ in range(_HELPER_LEVELS):
-        names = sorted({name for text in frontier for name in helpers.keys() & text})
-        fresh = [helpers[name] for name in names if helpers[name] not in found]
+        said = frozenset().union(*(names & text for text in frontier))
+        fresh = [helper for name in sorted(said) if (helper := helpers[name]) not in found]
         if not fresh:
             break
         found.update(dict.fromkeys(fresh))
