@@ -56,7 +56,11 @@ def reached_names(path: str, text: str, symbols: Sequence[str], exports: Exports
     statements = module.body if module is not None else []
     uses = [use for statement in statements for use in _uses_of(statement, "")]
     classes = frozenset(statement.name for statement in statements if isinstance(statement, ast.ClassDef))
-    chains = [chain for symbol in symbols for chain in _chains(symbol, uses)]
+    users: dict[str, list[_Use]] = {}
+    for use in uses:
+        for name in use.names:
+            users.setdefault(name, []).append(use)
+    chains = [chain for symbol in symbols for chain in _chains(symbol, users)]
     reached: dict[str, str] = {}
     for chain in sorted(chains, key=len):
         for name in _spoken(chain[-1], classes):
@@ -87,7 +91,7 @@ class CallGraph:
         return frozenset(found)
 
 
-def _chains(symbol: str, uses: Sequence[_Use]) -> Iterator[tuple[str, ...]]:
+def _chains(symbol: str, users: Mapping[str, Sequence[_Use]]) -> Iterator[tuple[str, ...]]:
     """Chains from the changed symbol to its callers, the symbol alone first."""
     yield (symbol,)
     seen = {symbol}
@@ -95,9 +99,8 @@ def _chains(symbol: str, uses: Sequence[_Use]) -> Iterator[tuple[str, ...]]:
     for _ in range(_LEVELS):
         following: list[tuple[str, ...]] = []
         for chain in frontier:
-            called = last_part(chain[-1])
-            for use in uses:
-                if called in use.names and use.symbol not in seen:
+            for use in users.get(last_part(chain[-1]), ()):
+                if use.symbol not in seen:
                     seen.add(use.symbol)
                     following.append((*chain, use.symbol))
         yield from following

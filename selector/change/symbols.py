@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from selector.change.shared_source import shared_source
-from selector.change.text_changes import without_annotations, without_strings
+from selector.change.text_changes import Ignoring, shape
 from selector.source import last_part, parse_module
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -151,13 +151,17 @@ def _aspect(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Aspect:
         return Aspect.REMOVED if old else Aspect.ADDED
     if any((node.end_lineno or node.lineno) - node.lineno > _LOOKED_INTO for node in (*old, *new)):
         return Aspect.BODY
-    if _dumps(map(without_annotations, old)) == _dumps(map(without_annotations, new)):
+    if _shapes(old, Ignoring.ANNOTATIONS) == _shapes(new, Ignoring.ANNOTATIONS):
         return Aspect.ANNOTATIONS
     if _dumps(map(_undecorated, old)) == _dumps(map(_undecorated, new)):
         return Aspect.DECORATION
-    if _dumps(map(without_strings, old)) == _dumps(map(without_strings, new)):
+    if _shapes(old, Ignoring.STRINGS) == _shapes(new, Ignoring.STRINGS):
         return Aspect.TEXT
     return Aspect.BODY
+
+
+def _shapes(nodes: Sequence[ast.stmt], ignoring: Ignoring) -> list[str]:
+    return [shape(node, ignoring) for node in nodes]
 
 
 def _dumps(nodes: Iterable[ast.stmt]) -> list[str]:

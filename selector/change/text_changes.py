@@ -1,30 +1,66 @@
-"""Narrow ways in which two pieces of Python can differ: by annotations alone, by text alone.
-
-Everything works on copies: the syntax trees handed in stay as they are.
-"""
+"""Narrow ways in which two pieces of Python can differ: by annotations alone, by text alone."""
 
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from enum import Enum
 
 _EXCERPT = 160
 
 
-def without_annotations(node: ast.stmt) -> ast.stmt:
-    """A copy that declares no types. Inside a function a declaration with a value is an assignment and one without is
-    gone; outside, where a dataclass makes fields of them, only the type is."""
+class Ignoring(Enum):
+    """What a shape leaves out."""
+
+    ANNOTATIONS = "annotations"
+    STRINGS = "strings"
+
+
+def shape(node: ast.stmt, ignoring: Ignoring) -> str:
+    """A text that is equal for statements that differ in nothing but what is left out.
+
+    Without annotations, a declaration with a value inside a function is an assignment and one without is gone; outside,
+    where a dataclass makes fields of them, only the type is. Without strings, every text is the same, and that between
+    the braces of an f-string is gone.
+    """
+    parts: list[str] = []
     in_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    stripped = _Annotations(in_function).visit(copy.deepcopy(node))
-    return stripped if isinstance(stripped, ast.stmt) else ast.Pass()
+    _write(node, ignoring, in_function, parts)
+    return " ".join(parts)
 
 
-def without_strings(node: ast.stmt) -> ast.stmt:
-    """A copy in which every text is the same, that between the braces of an f-string included."""
-    stripped = _Strings().visit(copy.deepcopy(node))
-    return stripped if isinstance(stripped, ast.stmt) else ast.Pass()
+def _write(node: object, ignoring: Ignoring, in_function: bool, parts: list[str]) -> None:
+    if isinstance(node, list):
+        parts.append("[")
+        for item in node:
+            if not _is_gone(item, ignoring, in_function):
+                _write(item, ignoring, in_function, parts)
+        parts.append("]")
+    elif not isinstance(node, ast.AST):
+        parts.append(repr(node))
+    elif ignoring is Ignoring.STRINGS and isinstance(node, ast.Constant) and isinstance(node.value, str):
+        parts.append("text")
+    elif ignoring is Ignoring.STRINGS and isinstance(node, ast.JoinedStr):
+        parts.append("(JoinedStr")
+        _write([part for part in node.values if not isinstance(part, ast.Constant)], ignoring, in_function, parts)
+        parts.append(")")
+    elif ignoring is Ignoring.ANNOTATIONS and in_function and isinstance(node, ast.AnnAssign):
+        parts.append("(Assign")
+        _write([node.target], ignoring, in_function, parts)
+        _write(node.value, ignoring, in_function, parts)
+        parts += ["None", ")"]  # where an assignment has its type comment
+    else:
+        parts.append(f"({type(node).__name__}")
+        for name in node._fields:
+            if not (ignoring is Ignoring.ANNOTATIONS and name in ("annotation", "returns")):
+                _write(getattr(node, name, None), ignoring, in_function, parts)
+        parts.append(")")
+
+
+def _is_gone(item: object, ignoring: Ignoring, in_function: bool) -> bool:
+    declared = ignoring is Ignoring.ANNOTATIONS and in_function
+    return declared and isinstance(item, ast.AnnAssign) and item.value is None
 
 
 def changed_text(before: Iterable[ast.stmt], after: Iterable[ast.stmt]) -> str:
@@ -43,41 +79,3 @@ def _strings(node: ast.AST) -> Iterator[str]:
     for child in ast.walk(node):
         if isinstance(child, ast.Constant) and isinstance(child.value, str):
             yield child.value
-
-
-class _Annotations(ast.NodeTransformer):
-    def __init__(self, in_function: bool) -> None:
-        self._in_function = in_function
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.returns = None
-        self.generic_visit(node)
-        node.body = node.body or [ast.Pass()]
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
-        node.returns = None
-        self.generic_visit(node)
-        node.body = node.body or [ast.Pass()]
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
-        self.generic_visit(node)
-        if not self._in_function:
-            node.annotation = ast.Constant(None)
-            return node
-        return None if node.value is None else ast.Assign([node.target], node.value)
-
-
-class _Strings(ast.NodeTransformer):
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        return ast.Constant("") if isinstance(node.value, str) else node
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
-        """Only the values count, in their order."""
-        self.generic_visit(node)
-        return ast.JoinedStr([part for part in node.values if not isinstance(part, ast.Constant)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from selector.change import Category, FileChange, Status, analyse
+from selector.change import Category, Effect, FileChange, Status, analyse
 from tests.selector.upstream import MemoryTree, Repository
 
 SOURCE = 'def _helper(x):\n    """Doc."""\n    return x\n\n\ndef public(x):\n    return _helper(x)\n'
@@ -113,3 +113,19 @@ def test_text_that_is_no_git_diff_is_said_and_not_raised(text: str) -> None:
 def test_a_diff_of_files_that_the_trees_lack_is_in_doubt() -> None:
     diff = "diff --git a/torch/x.py b/torch/x.py\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
     assert only(analyse(diff, MemoryTree({}), MemoryTree({})).files).doubt is not None
+
+
+def test_a_diff_of_20000_lines_names_every_function() -> None:
+    old = "".join(f"def f{n}(x):\n    return {n}\n" for n in range(10_000))
+    new = old.replace("return", "return -1 +")
+    hunk = "".join(f"-{line}\n" for line in old.splitlines()) + "".join(f"+{line}\n" for line in new.splitlines())
+    diff = f"diff --git a/torch/x.py b/torch/x.py\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,20000 +1,20000 @@\n{hunk}"
+    file = only(analyse(diff, MemoryTree({"torch/x.py": old}), MemoryTree({"torch/x.py": new})).files)
+    assert len(file.facts) == len(file.symbols) == 10_000
+    assert {fact.effect for fact in file.facts} == {Effect.BEHAVIOUR}
+
+
+def test_the_same_change_gives_the_same_facts_twice(repository: Repository) -> None:
+    base = repository.commit({"torch/functional.py": SOURCE})
+    head = repository.commit({"torch/functional.py": SOURCE.replace("return x\n", "return x + 1\n")})
+    assert repository.change(base, head) == repository.change(base, head)
