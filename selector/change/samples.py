@@ -11,7 +11,7 @@ from functools import cached_property
 
 from selector.change.opinfo import Entry, is_database, read_entries, users_of
 from selector.change.reach import CallGraph
-from selector.source import last_part, parse_module
+from selector.source import last_part, parse_module, words
 from selector.trees import SourceTree
 
 _FOLDER = "torch/testing/_internal/"
@@ -43,6 +43,7 @@ class Samples:
 
     def __init__(self, head: SourceTree) -> None:
         self._head = head
+        self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._read: dict[tuple[str, str], _Database | None] = {}
 
     def entries(self, path: str, text: str) -> tuple[Entry, ...]:
@@ -67,11 +68,18 @@ class Samples:
             if database is not None:
                 names |= database.graph.callers(names)
                 yield from users_of(names, database.entries)
-        for other in (_FOLDER + name for name in _DATABASES):
-            text = (self._head.read(other) or "") if other != path else ""
-            database = self._database(other, text) if any(name in text for name in names) else None
+        for other in (_FOLDER + name for name in _DATABASES if _FOLDER + name != path):
+            text, said = self._text(other)
+            database = self._database(other, text) if names & said else None
             if database is not None:
                 yield from users_of(database.graph.callers(names), database.entries)
+
+    def _text(self, path: str) -> tuple[str, frozenset[str]]:
+        """A database of the tree and the words in it."""
+        if path not in self._said:
+            text = self._head.read(path) or ""
+            self._said[path] = (text, words(text))
+        return self._said[path]
 
     def _database(self, path: str, text: str) -> _Database | None:
         key = (path, text)
