@@ -21,6 +21,8 @@ _BY_CATEGORY = {
     Category.DOCS: (FactKind.DOCS, Effect.NONE, "documentation"),
     Category.CI: (FactKind.CI, Effect.NONE, "settings of upstream's continuous integration"),
 }
+#: Lists of expected failures that have a file, an empty one, for each test.
+_LISTED_TEST = re.compile(r"test/(?P<list>\w+_(?:expected_failures|skips))/(?P<test>\w+\.\w+)")
 _GOLDEN = re.compile(r"(functorch/)?test/((.*/)?expect/|.*\.(expect|json|csv|txt|snap)$)")
 
 
@@ -28,7 +30,10 @@ def whole_file(delta: FileDelta, category: Category, doubt: str | None = None) -
     """The fact about a file as a whole; before it, that it moved."""
     if delta.old_path is not None:
         yield moved(delta)
-    if doubt is not None:
+    listed = _LISTED_TEST.fullmatch(delta.path)
+    if listed:
+        yield Fact(delta.path, FactKind.TEST, listed["test"], "", Effect.EXPECTATION, evidence=listed["list"])
+    elif doubt is not None:
         yield Fact(delta.path, FactKind.UNKNOWN, effect=Effect.UNKNOWN, evidence=doubt)
     elif category in _BY_CATEGORY:
         kind, effect, evidence = _BY_CATEGORY[category]
