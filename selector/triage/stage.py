@@ -1,9 +1,8 @@
 """Stage 3: keep or defer the uncertain candidates, by a model where there is one, else by the offline ranker.
 
-Must-run candidates pass untouched and are never offered. What is offered is the grey band between hopeless and
-sure. A verdict moves a candidate by a bounded step, up or down: near the threshold it decides, far above it only lowers
-the priority. So a model that fails, lies or obeys the change's author can cost time and deferrals near the threshold,
-and nothing else.
+Must-run candidates pass untouched and are never offered. What is offered is the grey band between hopeless and sure,
+and verdicts change the order inside it by a bounded lot (`moving`). So a model that fails, lies or obeys the change's
+author can cost time and a few places near the threshold, and nothing else.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
-from selector.triage.answer import Opinion, Verdict
-from selector.triage.band import Group, grouped
+from selector.triage.answer import Opinion
+from selector.triage.band import grouped
 from selector.triage.budget import Budget
 from selector.triage.consulting import Consultation, Consulted, Sources, consult
 from selector.triage.conversation import LlmClient
 from selector.triage.lexical import KEEP_AT, LexicalRanker, LexicalScore, joined_score
+from selector.triage.moving import Moved, moved
 from selector.triage.prompt import looks_like_instructions
 from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
 
-#: How far a verdict moves a candidate.
-STEP = 0.25
-#: The grey band. Below it no verdict could keep a candidate, above it none is needed.
+#: The joined scores of the grey band.
 GREY = (0.05, 0.95)
 OFFLINE = "offline ranker"
 
@@ -44,51 +42,49 @@ def triage(
     A model that can use tools gets them where there are `sources`, within the `budget`; another is asked once.
     """
     ranker = LexicalRanker(change, title, list(catalog))
-    scores = ranker.scores(candidates)
-    band = _grey_band(candidates, scores) if llm is not None else ()
+    lexical = ranker.scores(candidates)
+    joined = {it.test: joined_score(it, lexical[it.test]) for it in candidates if not it.must_run}
+    band = [it for it in candidates if not it.must_run and GREY[0] <= joined[it.test] <= GREY[1]]
     consulted = None
     if llm is not None and band:
+        groups = grouped(band, joined, KEEP_AT)
         consulted = consult(
-            Consultation(llm, budget or Budget(), sources), change, band, catalog, title=title, body=body
+            Consultation(llm, budget or Budget(), sources), change, groups, catalog, title=title, body=body
         )
-    decided = [
-        candidate if candidate.must_run else _decide(candidate, scores[candidate.test], consulted)
-        for candidate in candidates
-    ]
+    shift = _shift(band, joined, consulted)
+    decided = [it if it.must_run else _decide(it, lexical[it.test], consulted, shift) for it in candidates]
     kept = tuple(candidate for candidate in decided if _is_kept(candidate))
     dropped = tuple(candidate for candidate in decided if not _is_kept(candidate))
     hostile = looks_like_instructions(change, title, body)
     return StageResult(Stage.TRIAGE, kept, dropped, tuple(_notes(consulted, hostile=hostile)))
 
 
-def _grey_band(candidates: Iterable[Candidate], scores: Mapping[BaseTest, LexicalScore]) -> tuple[Group, ...]:
-    joined = {it.test: joined_score(it, scores[it.test]) for it in candidates if not it.must_run}
-    band = [it for it in candidates if not it.must_run and GREY[0] <= joined[it.test] <= GREY[1]]
-    return grouped(band, joined, KEEP_AT)
+def _shift(band: Sequence[Candidate], joined: Mapping[BaseTest, float], consulted: Consulted | None) -> Moved:
+    """What the verdicts do to the band; nothing without any."""
+    if consulted is None or not consulted.opinions:
+        return Moved({}, frozenset())
+    verdicts = {test: opinion.verdict for test, opinion in consulted.opinions.items()}
+    return moved({it.test: joined[it.test] for it in band}, verdicts, KEEP_AT)
 
 
-def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | None) -> Candidate:
-    score = joined_score(candidate, lexical)
+def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | None, shift: Moved) -> Candidate:
+    joined = joined_score(candidate, lexical)
+    score = shift.scores.get(candidate.test, joined)
     opinion = consulted.opinions.get(candidate.test) if consulted is not None else None
     if consulted is not None and opinion is not None:
-        return candidate.because(_reason_of_model(score, opinion, consulted.cited(opinion)))
+        share = " (beyond its share)" if candidate.test in shift.beyond else ""
+        said = _said(opinion, consulted.cited(opinion))
+        return candidate.because(Reason(Stage.TRIAGE, f"model: {opinion.verdict}{share}", said, score))
     words = f" ({', '.join(lexical.shared)})" if lexical.shared else ""
     evidence = (
-        f"{score:.2f}, kept from {KEEP_AT:.2f}: ownership {candidate.score:.2f}, words {lexical.value:.2f}{words}"
+        f"{joined:.2f}, kept from {KEEP_AT:.2f}: ownership {candidate.score:.2f}, words {lexical.value:.2f}{words}"
     )
     return candidate.because(Reason(Stage.TRIAGE, _offline_rule(candidate, consulted), evidence, score))
 
 
-def _reason_of_model(score: float, opinion: Opinion, cited: Sequence[str]) -> Reason:
-    """A verdict as a reason, with the offline score moved by it."""
-    moved = {
-        Verdict.RUN: max(KEEP_AT, min(1.0, score + STEP)),
-        Verdict.UNSURE: max(score, KEEP_AT),
-        Verdict.DEFER: max(0.0, score - STEP),
-    }[opinion.verdict]
-    said = opinion.reason or "no reason given"
+def _said(opinion: Opinion, cited: Sequence[str]) -> str:
     shown = f" [{', '.join(cited)}]" if cited else ""
-    return Reason(Stage.TRIAGE, f"model: {opinion.verdict}", f"{said}{shown}", round(moved, 4))
+    return f"{opinion.reason or 'no reason given'}{shown}"
 
 
 def _offline_rule(candidate: Candidate, consulted: Consulted | None) -> str:

@@ -86,14 +86,23 @@ def test_the_model_is_not_asked_about_nothing() -> None:
     assert model.asked == []
 
 
-def test_verdicts_decide_the_band_and_unsure_stays() -> None:
+def test_verdicts_raise_and_only_lower_the_priority() -> None:
+    """A deferral alone takes nothing out: it moves a test down among its likes. Unsure tests run."""
     result = run(Model(verdicts(t1="defer", t2="run", t3="unsure")), candidates(0.9, 0.2, 0.1))
     assert {candidate.test.name: candidate.reasons[-1].rule for candidate in result.kept} == {
+        "test_0": "model: defer",
         "test_1": "model: run",
         "test_10": "model: unsure",
     }
-    (dropped,) = result.dropped
-    assert dropped.reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.2)
+    assert result.kept[0].reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.45)
+    assert (result.kept[1].score, result.kept[2].score, result.dropped) == (0.3, 0.3, ())
+
+
+def test_what_the_model_wants_beyond_its_share_is_put_off_and_says_so() -> None:
+    ids = {f"t{number}": "run" for number in range(1, 101)}
+    result = run(Model(verdicts(**ids)), candidates(*([0.2] * 100)))
+    assert len(result.kept) == 20
+    assert {candidate.reasons[-1].rule for candidate in result.dropped} == {"model: run (beyond its share)"}
 
 
 @pytest.mark.parametrize(
@@ -140,11 +149,10 @@ def test_what_the_model_is_silent_about_is_ranked_offline() -> None:
 
 def test_a_band_larger_than_one_question_is_asked_about_by_class() -> None:
     """What the class is told counts for each of its tests."""
-    model = Model(verdicts(t1="defer"))
+    model = Model(verdicts(t1="run"))
     result = run(model, candidates(*([0.6] * 150), must_run=2))
     assert "test/test_a.py::TestA (150 tests)" in model.asked[0][1]["content"]
-    assert {candidate.reasons[-1].rule for candidate in result.dropped} == {"model: defer"}
-    assert (len(result.kept), len(result.dropped)) == (2, 150)
+    assert [candidate.reasons[-1].rule for candidate in result.kept].count("model: run") == 150
 
 
 def test_text_that_addresses_the_model_is_reported() -> None:
