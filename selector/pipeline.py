@@ -16,7 +16,7 @@ from selector.change import Category, ChangeSet, analyse
 from selector.change.relevance import on_out_of_tree_device
 from selector.collector import collector_paused
 from selector.manifests import ManifestSet, admit
-from selector.ownership import ObservedTests, Ownership, link_tests
+from selector.ownership import History, ObservedTests, Ownership, link_tests
 from selector.ownership.widening import widen, widening_reasons
 from selector.trees import SourceTree
 from selector.triage import Budget, LlmClient, Sources, triage
@@ -46,14 +46,15 @@ def select(
     llm: LlmClient | None,
     manifests: ManifestSet | None,
     observed: ObservedTests | None = None,
+    history: History | None = None,
     budget: Budget | None = None,
     cache: CatalogCache | None = None,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
     Without `llm` stage 3 ranks offline, `budget` bounds what asking it may cost; without `manifests` stage 4 is left
-    out; without `observed` stage 2 knows only what is written. `cache` holds what was read of earlier trees and
-    changes nothing but the time. The same input gives the same answer.
+    out; without `observed` and `history` stage 2 knows only what is written. `cache` holds what was read of earlier
+    trees and changes nothing but the time. The same input gives the same answer.
     """
     change = on_out_of_tree_device(analyse(diff, base, head))
     funnel = [_count_files(change)]
@@ -61,7 +62,7 @@ def select(
         return Outcome(change, _nothing(funnel, "no changed file can affect a test"))
 
     catalog = build_catalog(head, cache)
-    ownership = link_tests(change, catalog, f"{title}\n{body}", observed)
+    ownership = link_tests(change, catalog, f"{title}\n{body}", observed, history)
     reasons = widening_reasons(change, ownership.unlinked)
     triaged = _widened(catalog, ownership, reasons)
     if not reasons:

@@ -11,7 +11,9 @@ from selector.ownership.description import named_in_description
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import Link, Rule
 from selector.ownership.observed import ObservedTests, observed_links
+from selector.ownership.signals import History
 from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
+from selector.ownership.weighing import RULE, Weighing
 from selector.types import BaseTest, Candidate, Reason
 
 RULES: tuple[Rule, ...] = (
@@ -34,10 +36,14 @@ class Ownership:
 
 
 def link_tests(
-    change: ChangeSet, catalog: Catalog, description: str = "", observed: ObservedTests | None = None
+    change: ChangeSet,
+    catalog: Catalog,
+    description: str = "",
+    observed: ObservedTests | None = None,
+    history: History | None = None,
 ) -> Ownership:
     """Candidates for all relevant files of `change`. `description` is its author's untrusted text; `observed` knows
-    which operators tests used when they ran."""
+    which operators tests used when they ran, `history` which files changed together before."""
     links: dict[BaseTest, _Joined] = {}
     unlinked: list[FileChange] = []
     for file in change.relevant:
@@ -46,7 +52,10 @@ def link_tests(
     _join(links, named_in_description(description, catalog))
     if observed is not None:
         _join(links, observed_links(change, catalog, observed))
-    candidates = (joined.candidate(test) for test, joined in links.items())
+    weighing = Weighing(change, catalog, description, history)
+    if links:  # a change that no rule ties to any test is widened or proven harmless, never guessed at
+        _join(links, weighing.beyond({test.file for test in links}))
+    candidates = (joined.candidate(test, weighing) for test, joined in links.items())
     return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked))
 
 
@@ -68,9 +77,10 @@ class _Joined:
         if known is None or (found.reason.score or 0) > (known.score or 0):
             self._best[found.reason.rule] = found.reason
 
-    def candidate(self, test: BaseTest) -> Candidate:
-        reasons = tuple(self._best.values())
-        return Candidate(test, reasons, self._must_run, _combined(reason.score or 0 for reason in reasons))
+    def candidate(self, test: BaseTest, weighing: Weighing) -> Candidate:
+        reasons = tuple(reason for rule, reason in self._best.items() if rule != RULE)
+        weighed = self._best.get(RULE) or weighing.reason(test.file, reasons)
+        return Candidate(test, reasons, self._must_run).because(weighed)
 
 
 def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:
@@ -80,11 +90,3 @@ def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:
         joined = True
         links.setdefault(item.test.test, _Joined()).add(item)
     return joined
-
-
-def _combined(scores: Iterable[float]) -> float:
-    """Independent pieces of evidence: the chance that at least one of them is right, rounded to be reproducible."""
-    doubt = 1.0
-    for score in scores:
-        doubt *= 1.0 - score
-    return round(1.0 - doubt, 4)

@@ -40,9 +40,11 @@ test_suite_config:
 class Change:
     """Base and head of a change in a repository, and the selection for it."""
 
-    def __init__(self, repository: Repository, files: Mapping[str, str | bytes | None]) -> None:
+    def __init__(
+        self, repository: Repository, files: Mapping[str, str | bytes | None], base: Mapping[str, str] = BASE
+    ) -> None:
         self._path = repository.path
-        self._base = repository.commit(BASE)
+        self._base = repository.commit({**base})
         self._head = repository.commit(files)
 
     def select(
@@ -162,15 +164,17 @@ def test_odd_file_names_go_all_the_way(repository: Repository) -> None:
 
 
 def test_a_hanging_model_costs_time_and_nothing_else(repository: Repository) -> None:
-    change = Change(repository, {"torch/nn/linear.py": "def linear(x):\n    return -x\n"})
+    base = {**BASE, "test/nn/test_apart.py": HEADER + source_of_class("TestApart", "test_apart: device")}
+    change = Change(repository, {"torch/nn/linear.py": "def linear(x):\n    return -x\n"}, base)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         model = OpenAiClient(f"http://127.0.0.1:{silent.getsockname()[1]}", "m", "key", 0.2)
         outcome = change.select(llm=model)
         model.close()
     assert must_run(outcome) == must_run(change.select()) == {"test_linear"}
     assert "model timed out; the offline ranker decided instead" in outcome.selection.notes
-    near = next(candidate for candidate in outcome.selection.kept if candidate.test.name == "test_near")
-    assert near.reasons[-1].rule == "offline ranker (model timed out)"
+    considered = (*outcome.selection.kept, *outcome.selection.dropped)
+    apart = next(candidate for candidate in considered if candidate.test.name == "test_apart")
+    assert apart.reasons[-1].rule == "offline ranker (model timed out)"
 
 
 def test_instructions_in_a_diff_change_no_must_run_test(repository: Repository) -> None:

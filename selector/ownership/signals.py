@@ -1,0 +1,200 @@
+"""What ties a test file to a change, as numbers from 0 up that a model weighs: `file_signals`.
+
+Each signal is one observation about one file, with the sentence a reader can check. Signals of single tests (the rules
+of this room) are added by `with_rules`. Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from selector.catalog import Catalog, EdgeKind, TestFile
+from selector.change import Category, ChangeSet, FileChange, Status
+from selector.ownership.relevance import TestFileIndex
+from selector.ownership.terms import Terms, code_terms, description_terms, path_terms
+from selector.types import Reason
+
+#: The signals of files, in the order of the model's weights.
+SIGNALS = (
+    "paths in tests",
+    "paths in path",
+    "code in tests",
+    "description in tests",
+    "co-change share",
+    "co-change",
+    "walks packages",
+    "walks new modules",
+    "reads docstrings",
+    "gradient tests",
+    "operator tests",
+    "leans on a changed file",
+)
+#: The rules of single tests that are signals too.
+RULE_SIGNALS = ("edited test", "path", "import", "mention")
+#: Signals that need a history; without one they are unknown rather than zero, so other weights apply.
+HISTORY_SIGNALS = frozenset({"co-change share", "co-change"})
+
+_WALKS = frozenset({"walk_packages", "iter_modules"})
+_DIFFERENTIATES = frozenset({"gradcheck", "gradgradcheck"})
+_DERIVATIVE_FILES = re.compile(r"(tools/autograd|torchgen/packaged/autograd|torch/csrc/autograd)/")
+_OPERATOR_FILES = re.compile(
+    r"aten/src/ATen/native/|torch/(_refs|_decomp|_prims)/|torch/(_meta_registrations|nn/functional)\.py"
+    r"|torch/testing/_internal/(common_methods_invocations|opinfo/)|tools/autograd/derivatives\.yaml"
+)
+
+
+class History(Protocol):
+    """What is known of the time before the change."""
+
+    def changed_with(self, paths: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+        """For each path the files that changed with it and how strongly. It never looks past the base commit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One observation: how strong (0 and up, mostly to 1), and what was seen."""
+
+    value: float
+    evidence: str
+
+
+FileSignals = Mapping[str, Mapping[str, Signal]]
+
+
+def file_signals(change: ChangeSet, catalog: Catalog, description: str, history: History | None) -> FileSignals:
+    """The signals of every file of the catalog that has any, by path and name."""
+    found: dict[str, dict[str, Signal]] = {path: {} for path in catalog.files}
+    for name, signals in (
+        *_words(change, catalog, description),
+        *_past(change, catalog, history),
+        *((name, _edge(change, catalog, name)) for name in _EDGES),
+        ("leans on a changed file", _leaning(change, catalog)),
+    ):
+        for path, signal in signals.items():
+            found[path][name] = signal
+    return found
+
+
+def with_rules(signals: Mapping[str, Signal], reasons: Iterable[Reason]) -> dict[str, Signal]:
+    """The signals of a file together with what the rules say about one of its tests."""
+    joined = dict(signals)
+    for reason in reasons:
+        known = joined.get(reason.rule)
+        if reason.rule in RULE_SIGNALS and (known is None or known.value < (reason.score or 0.0)):
+            joined[reason.rule] = Signal(reason.score or 0.0, reason.evidence)
+    return joined
+
+
+def _words(change: ChangeSet, catalog: Catalog, description: str) -> Iterable[tuple[str, dict[str, Signal]]]:
+    paths, code, words = path_terms(change), code_terms(change), description_terms(description)
+    index = TestFileIndex(catalog, {*paths, *code, *words})
+    yield "paths in path", _shares(index.by_path(paths), lambda path: f"{path} is named like a changed path")
+    for name, query in (("paths in tests", paths), ("code in tests", code), ("description in tests", words)):
+        yield name, _shares(index.by_text(query), _saying(index, query))
+
+
+def _saying(index: TestFileIndex, query: Terms) -> Callable[[str], str]:
+    return lambda path: f"says {', '.join(index.shared(path, query))}"
+
+
+def _shares(scores: Mapping[str, float], evidence: Callable[[str], str]) -> dict[str, Signal]:
+    return {path: Signal(score, evidence(path)) for path, score in scores.items()}
+
+
+def _past(change: ChangeSet, catalog: Catalog, history: History | None) -> Iterable[tuple[str, dict[str, Signal]]]:
+    if history is None:
+        return
+    partners = history.changed_with([path for file in change.files for path in file.paths])
+    strength: dict[str, float] = {}
+    nearest: dict[str, tuple[float, str]] = {}
+    for path in sorted(partners):
+        for other, weight in partners[path].items():
+            if other in catalog.files:
+                strength[other] = strength.get(other, 0.0) + weight
+                nearest[other] = max(nearest.get(other, (0.0, "")), (weight, path))
+    best = max(strength.values(), default=1.0)
+    evidence = {path: f"changed with {nearest[path][1]} in the year before" for path in strength}
+    yield "co-change share", {path: Signal(round(strength[path] / best, 6), evidence[path]) for path in strength}
+    yield "co-change", {path: Signal(round(math.log1p(strength[path]), 6), evidence[path]) for path in strength}
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """A reason that holds for a class of changes and a class of test files."""
+
+    change: Callable[[FileChange], bool]
+    tests: Callable[[TestFile], bool]
+    evidence: str
+
+
+def _edge(change: ChangeSet, catalog: Catalog, name: str) -> dict[str, Signal]:
+    edge = _EDGES[name]
+    cause = next((file.path for file in change.files if edge.change(file)), None)
+    if cause is None:
+        return {}
+    signal = Signal(1.0, f"{edge.evidence} {cause}")
+    return {path: signal for path, file in catalog.files.items() if edge.tests(file)}
+
+
+def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
+    """Test files that subclass, run again or start a changed file of the test tree."""
+    changed = {path for file in change.files for path in file.paths}
+    found = {
+        path: edge
+        for path, file in catalog.files.items()
+        for edge in reversed(file.edges)
+        if edge.path in changed and edge.kind is not EdgeKind.IMPORT
+    }
+    return {path: Signal(1.0, f"{edge.kind}: {edge.evidence} ({edge.path})") for path, edge in found.items()}
+
+
+def _says(file: TestFile, names: frozenset[str]) -> bool:
+    return any(not names.isdisjoint(words) for words in _texts(file))
+
+
+def _texts(file: TestFile) -> Iterable[frozenset[str]]:
+    for test in file.tests:
+        yield test.words
+        yield from (helper.words for helper in test.helpers)
+
+
+def _is_source(file: FileChange) -> bool:
+    return file.category is Category.PYTHON_SOURCE
+
+
+def _is_moved(file: FileChange) -> bool:
+    return file.status in (Status.ADDED, Status.DELETED, Status.RENAMED)
+
+
+def _reads_docstrings(file: TestFile) -> bool:
+    return any("docstring" in word.lower() for words in _texts(file) for word in words)
+
+
+_EDGES: Mapping[str, _Edge] = {
+    "walks packages": _Edge(
+        lambda file: _is_source(file) and file.matters,
+        lambda file: _says(file, _WALKS),
+        "looks at every module, and so at",
+    ),
+    "walks new modules": _Edge(
+        lambda file: _is_source(file) and _is_moved(file), lambda file: _says(file, _WALKS), "finds the modules, as"
+    ),
+    "reads docstrings": _Edge(
+        lambda file: _is_source(file) and not file.matters, _reads_docstrings, "reads docstrings, as those of"
+    ),
+    "gradient tests": _Edge(
+        lambda file: _DERIVATIVE_FILES.match(file.path) is not None,
+        lambda file: _says(file, _DIFFERENTIATES),
+        "checks gradients, which come from",
+    ),
+    "operator tests": _Edge(
+        lambda file: _OPERATOR_FILES.match(file.path) is not None,
+        lambda file: any("ops" in test.decorators for test in file.tests),
+        "runs every operator, and so those of",
+    ),
+}

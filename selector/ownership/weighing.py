@@ -1,0 +1,54 @@
+"""One score out of all that ties a test to a change: `Weighing`.
+
+The learned model weighs the signals of the test's file and the rules it was trained with. Rules it knows nothing of
+stand beside it as evidence of their own. Nothing here makes a test must-run or lifts that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from selector.catalog import Catalog
+from selector.change import ChangeSet
+from selector.ownership.links import EVIDENCE_CAP, Link
+from selector.ownership.model import STANDS_ALONE, shipped_model
+from selector.ownership.signals import History, Signal, file_signals, with_rules
+from selector.types import Reason, Stage
+
+RULE = "weighed signals"
+#: Rules with a cause of their own that the cases did not teach. Weaker ones (an owner label, a common name) are reasons
+#: to read, and count through the signals.
+_BESIDE = frozenset({"test support", "operator database", "named in the description", "observed operator"})
+
+
+class Weighing:
+    """The signals of one change, for all test files of a catalog."""
+
+    def __init__(self, change: ChangeSet, catalog: Catalog, description: str, history: History | None) -> None:
+        self._catalog = catalog
+        self._model = shipped_model(history=history is not None)
+        self._signals = file_signals(change, catalog, description, history)
+
+    def reason(self, file: str, reasons: Sequence[Reason]) -> Reason:
+        """The score of a test of `file` about which the rules say `reasons`, with what says most for it."""
+        signals = with_rules(self._signals.get(file, {}), reasons)
+        values = {name: signal.value for name, signal in signals.items()}
+        doubt = 1.0 - self._model.score(values)
+        for reason in reasons:
+            if reason.rule in _BESIDE:
+                doubt *= 1.0 - (reason.score or 0.0)
+        evidence = f"{self._strongest(signals)}; breaks with probability {self._model.probability(values):.2%}"
+        return Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(1.0 - doubt, 4))
+
+    def beyond(self, linked: Collection[str]) -> Iterator[Link]:
+        """All tests of the files that no rule ties to the change while their signals stand alone."""
+        for path, file in self._catalog.files.items():
+            if path not in linked:
+                reason = self.reason(path, ())
+                if (reason.score or 0.0) >= STANDS_ALONE:
+                    yield from (Link(test, reason) for test in file.tests)
+
+    def _strongest(self, signals: dict[str, Signal]) -> str:
+        top = self._model.top(signals)
+        said = [f"{name} +{worth:.2f} ({signals[name].evidence[:80]})" for name, worth in top]
+        return ", ".join(said) or "no signal"
