@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from selector.change.classify import HARMLESS, classify, is_among_tests
-from selector.change.cpp_compare import same_tokens
+from selector.change.cpp_compare import CppText
 from selector.change.cpp_facts import SUFFIXES as CPP_SUFFIXES
 from selector.change.cpp_facts import CppFile, Operators, cpp_facts
 from selector.change.diff import DiffError, read_diff
@@ -121,12 +121,12 @@ class _Analysis:
         """C++, where tests bring their own it is judged as a whole; or a list of operators."""
         if is_operator_yaml(delta.path):
             facts = tuple(compare_yaml(delta.path, old, new))
-        elif same_tokens(old, new):
-            facts = ()
-        elif category is Category.NATIVE and not is_among_tests(delta.path):
-            facts = tuple(cpp_facts(CppFile(delta.path, old, new), self._operators))
         else:
-            return _whole(delta, category)
+            file = CppFile(delta.path, CppText(old), CppText(new))
+            same = file.base.means_the_same_as(file.head)
+            if not same and (category is not Category.NATIVE or is_among_tests(delta.path)):
+                return _whole(delta, category)
+            facts = () if same else tuple(cpp_facts(file, self._operators))
         if not facts and _in_place(delta):
             return _no_op(delta, category)
         return replace(_with(delta, category, facts), symbols=tuple(sorted({fact.symbol for fact in facts} - {""})))

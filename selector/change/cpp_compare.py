@@ -35,16 +35,25 @@ class Difference:
     pieces: tuple[Piece, ...]
 
 
-def same_tokens(base: str, head: str) -> bool:
-    """Whether both texts mean the same to a compiler: comments and formatting apart, they are equal."""
-    before, after = (tokens(text.encode("utf-8", errors="surrogatepass")) for text in (base, head))
-    return [(token.text, token.guard) for token in before] == [(token.text, token.guard) for token in after]
+class CppText:
+    """One text of a C++ file with its tokens, read once."""
+
+    def __init__(self, text: str) -> None:
+        self.source = text.encode("utf-8", errors="surrogatepass")
+        self.tokens = tokens(self.source)
+
+    def means_the_same_as(self, other: CppText) -> bool:
+        """Whether a compiler sees no difference: comments and formatting apart, the texts are equal."""
+        if len(self.tokens) != len(other.tokens):
+            return False
+        pairs = zip(self.tokens, other.tokens, strict=True)
+        return all(one.text == two.text and one.guard == two.guard for one, two in pairs)
 
 
-def compare_cpp(base: str, head: str) -> Difference:
+def compare_cpp(base: CppText, head: CppText) -> Difference:
     """What differs, in the order of the new text, what is gone last. Texts that differ in the order of their parts
     alone differ in the file."""
-    before, after = (_pieces(text.encode("utf-8", errors="surrogatepass")) for text in (base, head))
+    before, after = _pieces(base), _pieces(head)
     changed: list[tuple[Piece, str]] = []
     for key, piece in after.items():
         if key not in before:
@@ -56,14 +65,14 @@ def compare_cpp(base: str, head: str) -> Difference:
     return Difference(tuple(changed), (*after.values(), *gone))
 
 
-def _pieces(source: bytes) -> Mapping[Key, Piece]:
+def _pieces(text: CppText) -> Mapping[Key, Piece]:
     pieces: dict[Key, Piece] = {}
-    file = Part(PartKind.FILE, "", 0, len(source), 1)
-    parts = outline(source)
+    file = Part(PartKind.FILE, "", 0, len(text.source), 1)
+    parts = outline(text.source)
     open_parts: list[Part] = [file]
     following = iter([*parts, None])
     upcoming = next(following)
-    for token in tokens(source):
+    for token in text.tokens:
         while len(open_parts) > 1 and open_parts[-1].end <= token.start:
             open_parts.pop()
         while upcoming is not None and upcoming.start <= token.start:

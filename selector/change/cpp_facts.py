@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from selector.change.backends import backend_of_key, backend_of_path
-from selector.change.cpp_compare import Difference, Piece, compare_cpp
+from selector.change.cpp_compare import CppText, Difference, Piece, compare_cpp
 from selector.change.cpp_outline import PartKind
 from selector.change.facts import Effect, Fact, FactKind
 from selector.change.native_yaml import base_name, kernels, operators
@@ -80,8 +80,8 @@ class CppFile:
     """Both texts of a changed file, empty where it does not exist."""
 
     path: str
-    base: str
-    head: str
+    base: CppText
+    head: CppText
 
     @property
     def is_header(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from selector.change.backends import backend_of_macro
 
@@ -34,8 +35,7 @@ _MACRO = re.compile(rb"[A-Z][A-Z0-9_]{2,}|assert|static_assert")
 _DEFINED = re.compile(rb"defined\s*\(\s*(\w+)\s*\)|defined\s+(\w+)|(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token. `guard` is the other backend that alone compiles it; `directive`: it is part of a preprocessor line.
     A blank in front is part of `text` where it can matter."""
 
@@ -105,15 +105,17 @@ def _guarded(plain: Iterator[Token]) -> Iterator[Token]:
     condition are that backend's as well: without it they select nothing."""
     conditions: list[str] = []
     line: list[Token] = []
+    guard = ""
     for token in plain:
         if token.directive:
             line.append(token)
             if token.text == b"\n":
-                guard = _enter(conditions, b"".join(part.text for part in line))
-                yield from (Token(part.text, part.start, guard, True) for part in line)
+                own = _enter(conditions, b"".join(part.text for part in line))
+                guard = _outermost(conditions)
+                yield from (part._replace(guard=own) for part in line)
                 line = []
         else:
-            yield Token(token.text, token.start, _outermost(conditions), False)
+            yield token._replace(guard=guard) if guard else token
 
 
 def _outermost(conditions: list[str]) -> str:

@@ -1,0 +1,98 @@
+"""What two torch wheels differ in, through stage 1: `python -m tests.benchmarks.bench_wheel_pair OLD NEW`.
+
+Each is a `.whl` file or a folder in which torch is installed. Takes minutes: some 900 Python files and 500 headers
+differ between two minor versions. Prints one count a line, each after a word for what is counted:
+
+    files     Python files and headers that came, went, moved or changed, and those that differ in comments only
+    functions definitions that came, went or changed, and of these annotations or texts alone
+    op info   operators whose entry came, went, or changed in more than skips and decorators; and how
+    native    operators of the list that came, went or changed, without dispatch keys of other backends
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from selector.change import ChangeSet, Effect, FactKind, analyse_trees
+from selector.change.wheels import open_wheel
+
+_OF_PYTHON = frozenset(
+    {FactKind.FUNCTION, FactKind.CLASS, FactKind.GOLDEN_TEXT, FactKind.HARNESS, FactKind.SAMPLE_FUNCTION}
+)
+
+
+def main() -> int:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--facts", action="store_true", help="list the facts about operators as well")
+    wanted = parser.parse_args()
+    start = time.perf_counter()
+    change = analyse_trees(open_wheel(wanted.old), open_wheel(wanted.new))
+    for line in (*_files(change), *_functions(change), *_entries(change), *_operators(change)):
+        print(line)
+    if wanted.facts:
+        for fact in change.facts:
+            if fact.op and fact.effect not in (Effect.EXPECTATION, Effect.OTHER_BACKEND):
+                print(
+                    " ; ".join((fact.file, str(fact.line), fact.kind, fact.symbol, fact.op, fact.effect, fact.evidence))
+                )
+    print(f"seconds: {time.perf_counter() - start:.0f}")
+    return 0
+
+
+def _files(change: ChangeSet) -> Iterator[str]:
+    for suffix in (".py", ".h"):
+        files = [file for file in change.files if file.path.endswith(suffix)]
+        counts = Counter(file.status.value for file in files)
+        quiet = sum(file.noop is not None for file in files)
+        yield f"files {suffix}: {_counted(counts)}; {quiet} in comments or formatting only"
+
+
+def _functions(change: ChangeSet) -> Iterator[str]:
+    """Each changed definition once, whatever it is about."""
+    found = {
+        (f.file, f.symbol): f for f in change.facts if f.kind in _OF_PYTHON and f.file.endswith(".py") and f.symbol
+    }
+    effects = Counter(fact.effect.value for fact in found.values())
+    yield f"functions and classes: {len(found)}; {_counted(effects)}"
+
+
+def _entries(change: ChangeSet) -> Iterator[str]:
+    facts = [fact for fact in change.facts if fact.kind is FactKind.OP_INFO]
+    for words in ("new entry", "entry removed"):
+        names = sorted(fact.op for fact in facts if fact.evidence == words)
+        yield f"op info, {words}: {len(names)} ({', '.join(names)})"
+    facts = [fact for fact in facts if fact.evidence not in ("new entry", "entry removed")]
+    facts += [fact for fact in change.facts if fact.kind is FactKind.SAMPLE_FUNCTION]
+    yield f"op info, changed: {_by_effect([(fact.op, fact.effect) for fact in facts if '_refs.' not in fact.op])}"
+
+
+def _operators(change: ChangeSet) -> Iterator[str]:
+    for kind in (FactKind.NATIVE_FUNCTION, FactKind.DERIVATIVE):
+        facts = [fact for fact in change.facts if fact.kind is kind]
+        for words in ("added", "removed"):
+            names = sorted(fact.symbol for fact in facts if fact.evidence == words)
+            yield f"{kind.value}, {words}: {len(names)} ({', '.join(names)})"
+        changed = [fact for fact in facts if fact.evidence not in ("added", "removed")]
+        yield f"{kind.value}, changed: {_by_effect([(fact.symbol, fact.effect) for fact in changed])}"
+
+
+def _by_effect(pairs: list[tuple[str, Effect]]) -> str:
+    kinds = Counter(effect.value for _, effect in set(pairs))
+    noticed = {name for name, effect in pairs if effect not in (Effect.EXPECTATION, Effect.OTHER_BACKEND)}
+    return f"{len({name for name, _ in pairs})}, of which {len(noticed)} matter to a device; {_counted(kinds)}"
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
