@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
-from selector.change import ChangeSet
+from selector.change import ChangeSet, Effect
 
 Terms = Mapping[str, float]
 
@@ -43,6 +43,8 @@ _COMMON = frozenset(
         "not",
     }
 )
+#: Effects of facts that no test of ours can see.
+_HARMLESS = frozenset({Effect.NONE, Effect.OTHER_BACKEND})
 _DESCRIPTION_CAP = 4_000
 _CODE_CAP = 1_000_000
 #: How much more a changed name says than a word that merely stands in a changed line.
@@ -85,8 +87,11 @@ def description_terms(description: str) -> Terms:
 
 
 def _changed_names(change: ChangeSet) -> set[str]:
+    """Names of what changed, of its callers and of the operators it is about."""
     named = {reached.name for file in change.files for reached in file.reached}
-    return named.union(part for file in change.files for symbol in file.symbols for part in symbol.split("."))
+    symbols = {symbol for file in change.files for symbol in file.symbols}
+    symbols.update(name for fact in change.facts if fact.effect not in _HARMLESS for name in (fact.symbol, fact.op))
+    return named.union(part for symbol in symbols for part in _WORD.findall(symbol))
 
 
 def _terms_of_text(text: str) -> list[str]:

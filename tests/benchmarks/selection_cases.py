@@ -83,7 +83,7 @@ def _case(line: Mapping[str, object]) -> Case:
 class Replays:
     """Replays cases on one bare repository, keeping what it found in `folder`."""
 
-    def __init__(self, repository: Path, folder: Path, store: CommitStore, catalogs: CatalogCache) -> None:
+    def __init__(self, repository: Path, folder: Path, store: CommitStore, catalogs: CatalogCache | None) -> None:
         self._repository = repository
         self._folder = folder / "replays" / _text_of_selector()
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from selector.catalog import build_catalog
-from selector.change import Category, ChangeSet, FileChange, Reached, Status
+from selector.change import Category, ChangeSet, Effect, Fact, FactKind, FileChange, Reached, Status
 from selector.ownership.relevance import TestFileIndex
 from selector.ownership.terms import code_terms, description_terms, path_terms, terms_of
 from tests.selector.upstream import MemoryTree
@@ -81,3 +81,13 @@ def test_the_path_of_a_file_is_searched_apart_from_its_text() -> None:
 
 def test_an_empty_catalog_has_nothing_to_say() -> None:
     assert TestFileIndex(build_catalog(MemoryTree({})), ["linalg"]).by_text({"linalg": 1.0}) == {}
+
+
+def test_an_operator_that_a_fact_names_is_searched_for_unless_another_backend_alone_runs_it() -> None:
+    facts = (
+        Fact("a.cpp", FactKind.KERNEL, symbol="add_kernel", op="linalg_pinv.out"),
+        Fact("a.cpp", FactKind.KERNEL, symbol="mps_solve", op="solve", effect=Effect.OTHER_BACKEND),
+    )
+    terms = code_terms(changed("aten/src/a.cpp", facts=facts))
+    assert terms["linalg_pinv"] == terms["add_kernel"] == 3.0
+    assert "solve" not in terms
