@@ -10,6 +10,7 @@
 #include <ATen/core/CachingHostAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Storage.h>
+#include <c10/core/impl/COW.h>
 
 #include <algorithm>
 #include <cstring>
@@ -101,17 +102,30 @@ class Ledger {
   std::array<c10::CachingDeviceAllocator::DeviceStats, kMaxDevices> stats_;
 };
 
-// The context of every data pointer on the device. `lender` is the CPU storage of an adopted block and keeps it alive.
-struct Block {
-  void* own_memory;
+// Memory of the device's own. What is known of it stands one stick before it, because torch's lazy clones want the
+// context of a data pointer to be the memory itself.
+struct OwnBlock {
+  size_t bytes;
+  c10::DeviceIndex device;
+
+  static void release(void* memory) {
+    void* start = static_cast<char*>(memory) - kStickBytes;
+    const auto* block = static_cast<const OwnBlock*>(start);
+    Ledger::instance().discharge(block->device, block->bytes);
+    std::free(start);
+  }
+};
+static_assert(sizeof(OwnBlock) <= kStickBytes);
+
+// Memory that a CPU kernel allocated. `lender` is its CPU storage and keeps it alive.
+struct AdoptedBlock {
   c10::Storage lender;
   size_t bytes;
   c10::DeviceIndex device;
 
-  static void destroy(void* context) {
-    auto* block = static_cast<Block*>(context);
+  static void release(void* context) {
+    auto* block = static_cast<AdoptedBlock*>(context);
     Ledger::instance().discharge(block->device, block->bytes);
-    std::free(block->own_memory);
     delete block;
   }
 };
@@ -125,16 +139,19 @@ inline c10::DataPtr own_memory(c10::DeviceIndex device, size_t bytes) {
     return no_memory(device);
   }
   Ledger::instance().charge(device, bytes);
-  void* memory = nullptr;
-  const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes)) == 0;
+  void* start = nullptr;
+  const bool fits =
+      bytes <= PTRDIFF_MAX && posix_memalign(&start, kStickBytes, kStickBytes + whole_sticks(bytes)) == 0;
   if (!fits) {
     Ledger::instance().discharge(device, bytes);
     TORCH_CHECK_WITH(OutOfMemoryError, false, "spyre: out of memory: cannot allocate ", bytes, " bytes");
   }
+  new (start) OwnBlock{bytes, device};
+  auto* memory = static_cast<char*>(start) + kStickBytes;
   if (profile().poisoned) { // all bits set is not a number in every float format
-    std::memset(static_cast<char*>(memory) + bytes, 0xFF, whole_sticks(bytes) - bytes);
+    std::memset(memory + bytes, 0xFF, whole_sticks(bytes) - bytes);
   }
-  return {memory, new Block{memory, {}, bytes, device}, &Block::destroy, device_at(device)};
+  return {memory, memory, &OwnBlock::release, device_at(device)};
 }
 
 // Memory that a CPU kernel allocated becomes device memory; without a copy, unless the rest of its last stick matters.
@@ -148,8 +165,8 @@ inline c10::DataPtr adopted_memory(c10::DeviceIndex device, const c10::Storage& 
     return own;
   }
   Ledger::instance().charge(device, lender.nbytes());
-  return {
-      lender.mutable_data(), new Block{nullptr, lender, lender.nbytes(), device}, &Block::destroy, device_at(device)};
+  auto* block = new AdoptedBlock{lender, lender.nbytes(), device};
+  return {lender.mutable_data(), block, &AdoptedBlock::release, device_at(device)};
 }
 
 class DeviceAllocator final : public c10::DeviceAllocator {
@@ -161,10 +178,6 @@ class DeviceAllocator final : public c10::DeviceAllocator {
 
   c10::DataPtr allocate(size_t bytes) override { return own_memory(current_device_of_thread, bytes); }
   void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
-  // Says that a lazy clone may take a block over as it is.
-  bool is_simple_data_ptr(const c10::DataPtr& data) const override {
-    return data.get() == nullptr || data.get_deleter() == &Block::destroy;
-  }
   bool initialized() override { return true; }
   void emptyCache(c10::MempoolId_t) override {} // nothing is cached
   void recordStream(const c10::DataPtr&, c10::Stream) override {} // every call has finished when it returns
@@ -261,6 +274,17 @@ class PinnedAllocator final : public at::HostAllocator {
 
 // torch.accelerator.empty_host_cache() asks the registry and does not expect it to be empty.
 REGISTER_HOST_ALLOCATOR(c10::DeviceType::PrivateUse1, PinnedAllocator::instance())
+
+// Copies adopted memory into memory of the device's own. Lazy clones share no other kind.
+inline void own_for_sharing(const c10::Storage& storage) {
+  const auto& data = storage.data_ptr();
+  if (data.get_context() == data.get() || c10::impl::cow::is_cow_data_ptr(data)) {
+    return;
+  }
+  auto own = own_memory(storage.device().index(), storage.nbytes());
+  std::memcpy(own.get(), data.get(), storage.nbytes());
+  storage.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(own));
+}
 
 // Gives a storage new memory of another size and keeps what fits.
 inline void resize_memory(const c10::Storage& storage, size_t bytes) {

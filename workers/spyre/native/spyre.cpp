@@ -10,7 +10,9 @@
 
 #include <ATen/Dispatch_v2.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/TensorFactories.h>
+#include <ATen/ops/_lazy_clone_native.h>
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
 
@@ -98,6 +100,10 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool) {
   static const auto& schema = schema_of("aten::_copy_from");
   HostCall reading(schema);
   HostCall writing(schema);
+  if (source.device() == target.device()) { // the two aliases share no storage, so the kernel cannot see this
+    at::assert_no_internal_overlap(target);
+    at::assert_no_partial_overlap(target, source);
+  }
   target.storage().mutable_data(); // ends a lazy clone; the schema does not say that the target is written
   const auto from = reading.alias(source, schema.arguments()[0]);
   auto to = writing.alias(target, schema.arguments()[1]);
@@ -107,6 +113,13 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& target, bool) {
     store_in_format(to);
   }
   return target;
+}
+
+at::Tensor lazy_clone(const at::Tensor& self) {
+  static const TypedOperator called("aten::_lazy_clone");
+  called.note();
+  own_for_sharing(self.storage());
+  return at::native::_lazy_clone(self);
 }
 
 at::Tensor copy_from_and_resize(const at::Tensor& source, const at::Tensor& target) {
@@ -226,6 +239,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty_strided", spyre::empty_strided);
   m.impl("_efficientzerotensor", spyre::efficient_zero_tensor);
   m.impl("_copy_from", spyre::copy_from);
+  m.impl("_lazy_clone", spyre::lazy_clone);
   m.impl("_copy_from_and_resize", spyre::copy_from_and_resize);
   m.impl("_local_scalar_dense", spyre::read_scalar);
   m.impl("record_stream", spyre::record_stream);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import pickle
 from collections.abc import Callable
@@ -185,3 +186,42 @@ def test_a_lazy_clone_shares_memory_until_somebody_writes() -> None:
             write(changed)
             assert kept.tolist() == [0, 1, 2, 3]
             assert changed.tolist() != [0, 1, 2, 3]
+
+
+def test_the_last_lazy_clone_takes_the_memory_over() -> None:
+    """Whatever memory it is and whoever writes first, the last one left writes in place; nothing is freed twice."""
+    sources: list[Callable[[], torch.Tensor]] = [
+        lambda: torch.empty(4, device="spyre").copy_(torch.arange(4.0)),
+        lambda: torch.arange(4.0, device="spyre"),
+        lambda: torch.arange(4.0, device="spyre") + 0,
+        lambda: torch.arange(6.0, device="spyre")[:4],
+        lambda: torch.empty(4, device="spyre").copy_(torch.arange(4.0)).view(2, 2),
+    ]
+    for make in sources:
+        before = torch.spyre.memory_allocated()
+        original = make()
+        clones = [torch._lazy_clone(original) for _ in range(3)]
+        address = torch._C._data_address(original)
+        assert all(torch._C._is_cow_tensor(clone) for clone in clones)
+        original += 1
+        clones[0] += 1
+        clones[1] += 1
+        assert torch._C._data_address(clones[2]) == address
+        clones[2] += 1
+        assert not torch._C._is_cow_tensor(clones[2])
+        assert torch._C._data_address(clones[2]) == address
+        assert all(clone.flatten().tolist() == [1, 2, 3, 4] for clone in (original, *clones))
+        del original, clones
+        gc.collect()
+        assert torch.spyre.memory_allocated() == before
+
+
+def test_a_copy_onto_itself_in_another_place_is_refused() -> None:
+    """As on every device: what overlaps in part, or inside the target, has no defined result."""
+    memory = torch.arange(8.0, device="spyre")
+    memory[:4].copy_(memory[4:])
+    memory[:4].copy_(memory[:4])
+    assert memory.tolist() == [4, 5, 6, 7, 4, 5, 6, 7]
+    for target, source in ((memory[:4], memory[1:5]), (memory[:1].expand(4), memory[4:])):
+        with pytest.raises(RuntimeError, match="unsupported operation"):
+            target.copy_(source)
