@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from selector.change.facts import Effect, Fact, FactKind
+from selector.change.symbols import bound_names
 
 #: Syntax in which lists of entries stand.
 _AROUND_ENTRIES = (
@@ -48,7 +49,13 @@ def is_database(path: str) -> bool:
 
 def read_entries(module: ast.Module) -> tuple[Entry, ...]:
     """The entries of a module in the order of its source."""
-    return tuple(_entry(call) for call in _calls(module))
+    return tuple(_entry(call) for call in _calls_in(module.body))
+
+
+def lists_of_entries(module: ast.Module) -> frozenset[str]:
+    """Names of the module's lists of entries."""
+    lists = (statement for statement in module.body if any(_calls_in([statement])))
+    return frozenset(name for statement in lists for name in bound_names(statement))
 
 
 def compare_entries(path: str, base: Sequence[Entry], head: Sequence[Entry]) -> Iterator[Fact]:
@@ -92,9 +99,9 @@ def _emptied(node: ast.AST) -> ast.AST:
     return copied
 
 
-def _calls(module: ast.Module) -> Iterator[ast.Call]:
+def _calls_in(statements: Sequence[ast.stmt]) -> Iterator[ast.Call]:
     """Outermost entry calls outside functions and classes. An explicit stack, because hostile source nests deeply."""
-    stack: list[ast.AST] = list(reversed(module.body))
+    stack: list[ast.AST] = list(reversed(statements))
     while stack:
         node = stack.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):

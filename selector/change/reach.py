@@ -9,7 +9,7 @@ added last.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -72,12 +72,12 @@ def reached_names(path: str, text: str, symbols: Sequence[str], exports: Exports
 
 
 class CallGraph:
-    """Who uses whom inside one module, by names alone."""
+    """Who uses whom inside one module, by names alone. `ends` are users that nothing is followed through."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, module: ast.Module, ends: Container[str] = ()) -> None:
         self._users: dict[str, set[str]] = {}
         for use in (use for statement in module.body for use in _uses_of(statement, "")):
-            for name in use.names:
+            for name in use.names if use.symbol not in ends else ():
                 self._users.setdefault(name, set()).add(last_part(use.symbol))
 
     def callers(self, names: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from selector.change.opinfo import Entry, is_database, read_entries, users_of
+from selector.change.opinfo import Entry, is_database, lists_of_entries, read_entries, users_of
 from selector.change.reach import CallGraph
 from selector.source import last_part, parse_module, words
 from selector.trees import SourceTree
@@ -35,7 +35,7 @@ class _Database:
 
     @cached_property
     def graph(self) -> CallGraph:
-        return CallGraph(self._module)
+        return CallGraph(self._module, lists_of_entries(self._module))
 
 
 class Samples:
