@@ -106,6 +106,17 @@ class Catalog:
         return {path: tuple(found[path]) for path in sorted(found)}
 
     @cached_property
+    def says(self) -> Mapping[str, frozenset[str]]:
+        """By path, the words of all tests of a file and of their helpers: what no test of it says need not be looked
+        for in each."""
+        return {path: _said_in(file) for path, file in self.files.items()}
+
+    @cached_property
     def size(self) -> int:
         """How many base tests there are."""
         return sum(len(file.tests) for file in self.files.values())
+
+
+def _said_in(file: TestFile) -> frozenset[str]:
+    helpers = {id(helper): helper for test in file.tests for helper in test.helpers}
+    return frozenset().union(*(test.words for test in file.tests), *(helper.words for helper in helpers.values()))

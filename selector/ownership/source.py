@@ -32,7 +32,8 @@ def mentions(file: FileChange, catalog: Catalog) -> Iterator[Link]:
     if not file.reached or is_test_file(file.path):
         return
     names = {reached.name: reached for reached in file.reached}
-    hits = [hit for test in catalog if (hit := _first_mention(test, names))]
+    said_in = [it for path, it in catalog.files.items() if not names.keys().isdisjoint(catalog.says[path])]
+    hits = [hit for test_file in said_in for test in test_file.tests if (hit := _first_mention(test, names))]
     counts: dict[str, int] = {}
     for _, reached, _ in hits:
         counts[reached.name] = counts.get(reached.name, 0) + 1

@@ -128,3 +128,21 @@ def test_the_same_tree_gives_the_same_catalog() -> None:
     first, second = build_catalog(MemoryTree(files)), build_catalog(MemoryTree(dict(reversed(files.items()))))
     assert list(first) == list(second)
     assert list(first.files) == ["test/test_a.py", "test/test_b.py", "test/test_c.py"]
+
+
+def test_what_a_file_says_is_what_its_tests_and_their_helpers_say() -> None:
+    catalog = catalog_of(
+        test_a="def check(): addmm()\ndef unused(): solve()\ndef test_x(): check()\ndef test_y(): roll()\n",
+        test_b="class Broken(:\n    pinv\n",
+    )
+    says = catalog.says["test/test_a.py"]
+    assert {"addmm", "check", "roll"} <= says
+    assert "solve" not in says
+    assert "pinv" in catalog.says["test/test_b.py"]
+    assert says == frozenset().union(
+        *(
+            text
+            for test in catalog.files["test/test_a.py"].tests
+            for text in (test.words, *(h.words for h in test.helpers))
+        )
+    )
