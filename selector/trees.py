@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import subprocess
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +24,8 @@ GIT_TIMEOUT_S = 300
 
 #: Objects asked for at once. More would save nothing: an answer takes longer to read than a question to write.
 _BATCH = 32
-#: A regular file in the answer of `git ls-tree -z`: at the start of an entry, never inside the name of another.
-_REGULAR = re.compile(r"(?<![^\0])(?:100644|100755) blob ([0-9a-f]+)\t([^\0]+)\0")
+#: How an entry of `git ls-tree` begins for a regular file.
+_REGULAR = ("100644 blob ", "100755 blob ")
 
 
 class TreeError(Exception):
@@ -229,8 +228,12 @@ def _id_of_whole(content: bytes) -> str | None:
 
 def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:
     listing = run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
-    entries = _REGULAR.findall(listing.decode("utf-8", errors="replace"))
-    return {path: object_id for object_id, path in entries}
+    objects: dict[str, str] = {}
+    for entry in listing.decode("utf-8", errors="replace").split("\0"):
+        if entry.startswith(_REGULAR):
+            facts, _, path = entry.partition("\t")
+            objects[path] = facts.rpartition(" ")[2]
+    return objects
 
 
 def _git(repo: Path, *arguments: str) -> list[str]:
