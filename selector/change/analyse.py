@@ -11,7 +11,8 @@ from dataclasses import replace
 from selector.change.classify import HARMLESS, classify, is_among_tests
 from selector.change.cpp_compare import CppText
 from selector.change.cpp_facts import SUFFIXES as CPP_SUFFIXES
-from selector.change.cpp_facts import CppFile, Operators, cpp_facts
+from selector.change.cpp_facts import CppFile, cpp_facts
+from selector.change.cpp_operators import Operators
 from selector.change.diff import DiffError, read_diff
 from selector.change.facts import Category, ChangeSet, Effect, Fact, FileChange, FileDelta, Status
 from selector.change.file_facts import comments_only, mode_only, moved, whole_file

@@ -10,6 +10,7 @@ from selector.change.cpp_outline import Part, PartKind, outline
 from selector.change.cpp_tokens import Token, tokens
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_NAMESPACES = frozenset({b"at", b"c10", b"detail", b"native", b"std", b"torch"})
 Key = tuple[PartKind, str, str, str]
 
 
@@ -23,7 +24,13 @@ class Piece:
 
     @property
     def words(self) -> frozenset[str]:
-        return frozenset(word.decode() for token in self.tokens if (word := token.strip()) and _WORD.fullmatch(word))
+        """Names that are used, but for namespaces: the operator `std` is not used by whatever says `std::move`."""
+        plain = [token.strip() for token in self.tokens]
+        following = [*plain[1:], b""]
+        names = (
+            word for word, after in zip(plain, following, strict=True) if after != b"::" or word not in _NAMESPACES
+        )
+        return frozenset(name.decode(errors="replace") for name in names if _WORD.fullmatch(name))
 
 
 @dataclass(frozen=True, slots=True)
