@@ -35,7 +35,9 @@ class Poster:
     ) -> None:
         self.url = url
         self._timeout_s = timeout_s
-        self._http = httpx.Client(headers={**headers, **_JSON}, timeout=timeout_s, transport=transport)
+        # A talk is a few requests with long thoughts between them: connections kept open would be left behind.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(headers={**headers, **_JSON}, timeout=timeout_s, transport=transport, limits=limits)
 
     def close(self) -> None:
         """Close idle connections."""
