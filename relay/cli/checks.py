@@ -213,7 +213,11 @@ def check_manifests(settings: RelaySettings) -> Check:
 def check_model(settings: RelaySettings) -> Check:
     if not settings.llm_configured:
         return Check("model", "ok", text.offline_ranker())
-    return Check("model", "ok", f"{settings.llm_model} at {settings.llm_base_url}")
+    if settings.llm_provider == "recorded":
+        readable = settings.llm_transcript is not None and settings.llm_transcript.is_file()
+        said = f"played back from {settings.llm_transcript}"
+        return Check("model", "ok" if readable else "fail", said, "" if readable else text.no_transcript())
+    return Check("model", "ok", f"{settings.llm_model} at {settings.llm_base_url} ({settings.llm_provider})")
 
 
 def check_service(settings: RelaySettings, url: str | None) -> Check:

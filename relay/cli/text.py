@@ -297,6 +297,10 @@ def offline_ranker() -> str:
     return "none configured, the offline ranker is used"
 
 
+def no_transcript() -> str:
+    return "set RELAY_LLM_TRANSCRIPT to a file that was recorded, or choose another RELAY_LLM_PROVIDER"
+
+
 def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relay.cli import checks
-from relay.cli.checks import Check, check_broker, check_database, check_program, check_sandbox, check_torch
+from relay.cli.checks import Check, check_broker, check_database, check_model, check_program, check_sandbox, check_torch
 from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 from tests.relay.cli.conftest import Relay
@@ -156,3 +156,15 @@ def test_broker_server(settings: RelaySettings, valkey_url: str) -> None:
     away = check_broker(settings.model_copy(update={"broker_url": "redis://:geheim@127.0.0.1:9/0"}))
     assert away.status == "fail"
     assert "geheim" not in str(away)
+
+
+def test_the_model_line_says_how_it_is_asked(tmp_path: Path) -> None:
+    """Or from what it is played back, which has to be there."""
+    asked = RelaySettings(llm_base_url="http://127.0.0.1:9/v1", llm_model="m", llm_provider="anthropic")
+    assert check_model(asked) == Check("model", "ok", "m at http://127.0.0.1:9/v1 (anthropic)")
+    file = tmp_path / "transcript.jsonl"
+    recorded = RelaySettings(llm_provider="recorded", llm_transcript=file)
+    missing = check_model(recorded)
+    assert (missing.status, "RELAY_LLM_TRANSCRIPT" in missing.next_step) == ("fail", True)
+    file.write_text("")
+    assert check_model(recorded) == Check("model", "ok", f"played back from {file}")
