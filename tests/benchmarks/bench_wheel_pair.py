@@ -25,6 +25,8 @@ _OF_PYTHON = frozenset(
     {FactKind.FUNCTION, FactKind.CLASS, FactKind.GOLDEN_TEXT, FactKind.HARNESS, FactKind.SAMPLE_FUNCTION}
 )
 
+_OF_OTHER_DATABASES = ("module_", "optim_")  # how functions are called that make inputs for modules and optimizers
+
 
 def main() -> int:
     """Print the counts."""
@@ -70,7 +72,8 @@ def _entries(change: ChangeSet) -> Iterator[str]:
         names = sorted(fact.op for fact in facts if fact.evidence == words)
         yield f"op info, {words}: {len(names)} ({', '.join(names)})"
     facts = [fact for fact in facts if fact.evidence not in ("new entry", "entry removed")]
-    facts += [fact for fact in change.facts if fact.kind is FactKind.SAMPLE_FUNCTION]
+    samples = [fact for fact in change.facts if fact.kind is FactKind.SAMPLE_FUNCTION]
+    facts += [fact for fact in samples if not fact.symbol.startswith(_OF_OTHER_DATABASES)]
     yield f"op info, changed: {_by_effect([(fact.op, fact.effect) for fact in facts if '_refs.' not in fact.op])}"
 
 
