@@ -6,7 +6,8 @@ stand beside it as evidence of their own. Nothing here makes a test must-run or 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
@@ -19,6 +20,9 @@ RULE = "weighed signals"
 #: Rules with a cause of their own that the cases did not teach. Weaker ones (an owner label, a common name) are reasons
 #: to read, and count through the signals.
 _BESIDE = frozenset({"test support", "operator database", "named in the description", "observed operator"})
+#: A file's signals say little of any one of its hundreds of tests: where no rule ties a test itself, they count for so
+#: much, and the test's own words have to agree in stage 3.
+_OF_FILE = 0.4
 
 
 class Weighing:
@@ -33,22 +37,30 @@ class Weighing:
         """The score of a test of `file` about which the rules say `reasons`, with what says most for it."""
         signals = with_rules(self._signals.get(file, {}), reasons)
         values = {name: signal.value for name, signal in signals.items()}
-        doubt = 1.0 - self._model.score(values)
-        for reason in reasons:
-            if reason.rule in _BESIDE:
-                doubt *= 1.0 - (reason.score or 0.0)
+        score = _either([self._model.score(values), *(reason.score or 0.0 for reason in reasons if _is_beside(reason))])
+        if _either(reason.score or 0.0 for reason in reasons) < STANDS_ALONE:
+            score *= _OF_FILE
         evidence = f"{self._strongest(signals)}; breaks with probability {self._model.probability(values):.2%}"
-        return Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(1.0 - doubt, 4))
+        return Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(score, 4))
 
     def beyond(self, linked: Collection[str]) -> Iterator[Link]:
         """All tests of the files that no rule ties to the change while their signals stand alone."""
         for path, file in self._catalog.files.items():
             if path not in linked:
                 reason = self.reason(path, ())
-                if (reason.score or 0.0) >= STANDS_ALONE:
+                if (reason.score or 0.0) >= STANDS_ALONE * _OF_FILE:
                     yield from (Link(test, reason) for test in file.tests)
 
     def _strongest(self, signals: dict[str, Signal]) -> str:
         top = self._model.top(signals)
         said = [f"{name} +{worth:.2f} ({signals[name].evidence[:80]})" for name, worth in top]
         return ", ".join(said) or "no signal"
+
+
+def _is_beside(reason: Reason) -> bool:
+    return reason.rule in _BESIDE
+
+
+def _either(scores: Iterable[float]) -> float:
+    """Independent pieces of evidence: the chance that at least one of them is right."""
+    return 1.0 - math.prod(1.0 - score for score in scores)

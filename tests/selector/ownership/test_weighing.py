@@ -88,3 +88,7 @@ def test_the_same_input_gives_the_same_candidates() -> None:
 def test_without_any_signal_a_test_needs_more_than_its_words() -> None:
     for history in (True, False):
         assert shipped_model(history=history).score({}) < KEEP_AT
+
+
+def test_what_only_the_file_says_does_not_keep_a_test_by_itself() -> None:
+    assert KEEP_AT < scores(Past())["test_broke_before"] < STANDS_ALONE
