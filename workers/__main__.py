@@ -16,8 +16,8 @@ import structlog
 
 from relay.contract import queue_name
 from workers.app import create_celery
-from workers.environments import EnvironmentProblemError, own_environment
-from workers.environments_register import Register
+from workers.environments.environment import EnvironmentProblemError, own_environment
+from workers.environments.register import Register
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library

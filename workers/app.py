@@ -17,18 +17,18 @@ from celery.signals import worker_shutting_down
 
 from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
 from selector.triage import LlmClient
-from workers.bench import Bench
+from workers.builds.build_process import parsed_command
+from workers.builds.native_build import NativeBuilds
 from workers.device_runner import device_installer, runner_factory
-from workers.environments import Environment, own_environment
-from workers.environments_register import Register
-from workers.native_build import NativeBuilds
-from workers.native_build_process import parsed_command
+from workers.environments.environment import Environment, own_environment
+from workers.environments.register import Register
 from workers.relay_client import RelayClient
 from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
 from workers.shutdown import ShutdownFlag
 from workers.triage_client import triage_client
+from workers.workbench import Bench
 from workers.workspace import Workspace
 
 log = structlog.get_logger(__name__)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from workers.environments import Environment
+from workers.environments.environment import Environment
 from workers.runner.runner import Runner
 from workers.runner.sandbox import Sandbox
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest

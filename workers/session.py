@@ -16,22 +16,22 @@ from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOut
 from selector.catalog import CatalogFile
 from selector.manifests import Profile
 from selector.triage import LlmClient
-from workers.base_identity import base_identity, environment_digest
-from workers.base_results import BaseResults, CachedBase, ObservationStore
-from workers.bench import Bench
-from workers.checkout import Checkout, checked_out
+from workers.builds.build_process import BuildStoppedError
 from workers.device_runner import DeviceRunner
-from workers.environments import Environment
+from workers.environments.environment import Environment
 from workers.heartbeat import LeaseKeeper, StopReason
-from workers.native_build_process import BuildStoppedError
-from workers.observed_operators import RecordedTests
 from workers.relay_client import LeaseLostError, RelayClient, RelayError
-from workers.report import capped
-from workers.results import ResultPoster
 from workers.runner.types import Installation
-from workers.select_shard import SelectRun
-from workers.test_shard import ShardRun
-from workers.tested_trees import TestedTrees
+from workers.shards.base_identity import base_identity, environment_digest
+from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
+from workers.shards.observed_operators import RecordedTests
+from workers.shards.report import capped
+from workers.shards.results import ResultPoster
+from workers.shards.select_shard import SelectRun
+from workers.shards.test_shard import ShardRun
+from workers.shards.tested_trees import TestedTrees
+from workers.upstream.checkout import Checkout, checked_out
+from workers.workbench import Bench
 from workers.workspace import Workspace
 
 log = structlog.get_logger(__name__)

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from selector.manifests.profiles import Profile
-from workers.native_build_process import parsed_command
+from workers.builds.build_process import parsed_command
 from workers.runner.sandbox import SandboxMode
 from workers.spyre.cache import default_cache
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.checkout import Mirrors
-from workers.work_trees import WorkTrees
+from workers.upstream.checkout import Mirrors
+from workers.upstream.work_trees import WorkTrees
 
 _LOCK = ".lock"
 

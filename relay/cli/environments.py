@@ -96,7 +96,7 @@ def _answer(arguments: tuple[str, ...], out: Output) -> Any:
 
     work_dir = os.environ.get("RELAY_WORK_DIR") or str(load_settings().state_dir / "work")
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "workers.environments_program", "--work-dir", work_dir, *arguments],
+        [sys.executable, "-P", "-m", "workers.environments.program", "--work-dir", work_dir, *arguments],
         env=minimal_environment(os.environ, {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -19,4 +19,4 @@ def unusable(name: str, problem: str) -> str:
 
 
 def program_failed(code: int) -> str:
-    return f"python -m workers.environments_program ended with {code} and said nothing"
+    return f"python -m workers.environments.program ended with {code} and said nothing"

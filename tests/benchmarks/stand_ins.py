@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from workers.overlay import Replacement, build_overlay, installed_wheel
+from workers.upstream.overlay import Replacement, build_overlay, installed_wheel
 
 _INTERNAL = PurePosixPath("torch/testing/_internal")
 #: Module -> name -> the expression that stands in for it.

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from tests.workers.scripted_runner import ScriptedRunner
-from workers.bench import Bench
-from workers.environments import Environment, own_environment
-from workers.native_build import NativeBuilds
+from workers.builds.native_build import NativeBuilds
+from workers.environments.environment import Environment, own_environment
 from workers.runner.types import Installation
+from workers.workbench import Bench
 
 
 def a_bench(

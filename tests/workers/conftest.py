@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from tests.workers.relay_double import RelayDouble, serving
-from tests.workers.upstream import Upstream, new_upstream
+from tests.workers.small_upstream import Upstream, new_upstream
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import sysconfig
 import venv
 from pathlib import Path
 
-from workers.environments import Environment, Torch
+from workers.environments.environment import Environment, Torch
 
 
 def torch_folder(site: Path, version: str = "2.13.0+cpu", git_sha: str = "c" * 40) -> None:

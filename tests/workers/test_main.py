@@ -25,8 +25,8 @@ from relay.contract import (
 )
 from tests.workers.leases import a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
-from tests.workers.upstream import Upstream
-from workers.overlay import installed_wheel
+from tests.workers.small_upstream import Upstream
+from workers.upstream.overlay import installed_wheel
 
 FILE = "test/test_device.py"
 SOURCE = """# Owner(s): ["module: tests"]

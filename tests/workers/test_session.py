@@ -27,8 +27,8 @@ from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
 from tests.workers.scripted_runner import F, P, ScriptedRunner
-from tests.workers.upstream import Upstream
-from workers.native_build import NativeBuilds
+from tests.workers.small_upstream import Upstream
+from workers.builds.native_build import NativeBuilds
 from workers.relay_client import RelayClient, RetryPolicy
 from workers.runner.sandbox import Unconfined
 from workers.session import Session

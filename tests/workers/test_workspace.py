@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.workers.upstream import Upstream
-from workers.checkout import checked_out
+from tests.workers.small_upstream import Upstream
+from workers.upstream.checkout import checked_out
 from workers.workspace import Workspace
 
 _KILLED_WORKER = """

@@ -1,0 +1,123 @@
+"""Selector values as messages: shards, caps, and the split into planned and filtered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from relay.contract import Expected
+from selector.change import Category, ChangeSet, FileChange, Status
+from selector.types import (
+    BaseTest,
+    Candidate,
+    Expectation,
+    Mode,
+    PlannedTest,
+    Reason,
+    Selection,
+    SelectionState,
+    Stage,
+    StageCount,
+)
+from tests.workers.scripted_runner import collected
+from workers.shards.report import Plan, capped, cut_into_shards, selection_report
+
+CHANGE = ChangeSet((FileChange("torch/a.py", None, Status.MODIFIED, Category.PYTHON_SOURCE, ("f",) * 80),))
+X, Y = collected("test/test_a.py", "TestA", "test_x", "_a", "_b")
+
+
+def candidate(evidence: str = "seen") -> Candidate:
+    return Candidate(BaseTest("test/test_a.py", "TestA", "test_x"), (Reason(Stage.OWNERSHIP, "edited test", evidence),))
+
+
+def selection(*kept: Candidate, notes: tuple[str, ...] = ()) -> Selection:
+    count = StageCount(Stage.CHANGE, 1, 1, "files", "one file")
+    return Selection(SelectionState.SELECTED, kept, (), (count,), notes)
+
+
+def test_planned_and_filtered_are_told_apart_by_mode() -> None:
+    plan = Plan(
+        (
+            PlannedTest(X, Expectation(Mode.XFAIL, "listed", "m.yaml:3", ("tag",))),
+            PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
+        )
+    )
+    report = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="a" * 40)
+    assert [(test.id, test.expected, test.tags) for test in report.planned] == [(X.id, Expected.XFAIL, ("tag",))]
+    assert [(test.id, test.rule) for test in report.filtered] == [(Y.id, "dtype_unsupported")]
+    assert report.shards == ((X.id,),)
+    assert report.planned[0].base == report.decisions[0].test == "test/test_a.py::TestA::test_x"
+
+
+def test_what_a_test_was_generated_for_and_how_it_wants_to_run_are_told() -> None:
+    det = replace(X, op="linalg.det", dtype="float32")
+    wishes = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:3", isolate=True, timeout_s=7.0)
+    plain = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:4")
+    plan = Plan((PlannedTest(det, wishes), PlannedTest(Y, plain)))
+    told = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="").planned
+    assert [(test.op, test.dtype, test.isolate, test.timeout_s) for test in told] == [
+        ("linalg.det", "float32", True, 7.0),
+        ("", "", False, None),
+    ]
+
+
+def test_a_test_of_the_rest_of_a_file_names_the_decision_about_the_rest() -> None:
+    """Every planned test finds its chain of reasons."""
+    rest = Candidate(BaseTest("test/test_a.py", "", ""), (Reason(Stage.OWNERSHIP, "edited test", "seen"),))
+    plan = Plan((PlannedTest(X, Expectation(Mode.MANDATORY_SUCCESS, "unlisted", "m.yaml:3")),))
+    report = selection_report(CHANGE, selection(rest), plan, shard_size=10, base_sha="")
+    assert report.planned[0].base == report.decisions[0].test == "test/test_a.py"
+    described = selection_report(CHANGE, selection(rest, candidate()), plan, shard_size=10, base_sha="")
+    assert described.planned[0].base == "test/test_a.py::TestA::test_x"
+
+
+def test_the_funnel_has_one_step_for_the_manifests() -> None:
+    """It counts base tests of which a variant runs, and says how many variants there are."""
+    steps = (StageCount(Stage.CHANGE, 1, 1, "files", "one file"), StageCount(Stage.MANIFESTS, 5, 3, "tests", "listed"))
+    selected = Selection(SelectionState.SELECTED, (candidate(),), (), steps)
+    plan = Plan(
+        (
+            PlannedTest(X, Expectation(Mode.XFAIL, "listed", "m.yaml:3")),
+            PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
+        )
+    )
+    report = selection_report(CHANGE, selected, plan, shard_size=10, base_sha="")
+    assert [(step.stage, step.entered, step.left, step.summary) for step in report.funnel] == [
+        (1, 1, 1, "one file"),
+        (4, 5, 1, "listed; 1 of 2 tests generated from them are to run"),
+    ]
+    unplanned = selection_report(CHANGE, selected, Plan(), shard_size=10, base_sha="")
+    assert (unplanned.funnel[1].left, unplanned.funnel[1].summary) == (3, "listed")
+
+
+def test_hostile_lengths_are_cut_instead_of_refused() -> None:
+    long = "x" * 100_000
+    report = selection_report(
+        CHANGE, selection(candidate(long), notes=(long,)), Plan(notes=("n",) * 500), shard_size=10, base_sha=""
+    )
+    assert len(report.decisions[0].reasons[0].evidence) == 2_000
+    assert len(report.notes) == 200
+    assert len(report.changed_files[0].symbols) == 50
+
+
+def test_a_cut_text_says_so_and_holds_no_nul() -> None:
+    assert capped("abcdef", 4) == "abc\N{HORIZONTAL ELLIPSIS}"
+    assert capped("a\0b", 4) == "a\N{REPLACEMENT CHARACTER}b"
+    assert capped("a\udcffb", 4) == "a?b"
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "shards"),
+    [
+        ({}, 3, ()),
+        ({"a": 2, "b": 2}, 3, (2, 2)),
+        ({"a": 1, "b": 2, "c": 1}, 3, (3, 1)),
+        ({"a": 7, "b": 1}, 3, (3, 3, 2)),
+    ],
+)
+def test_shards_keep_files_whole_where_they_fit(files: dict[str, int], size: int, shards: tuple[int, ...]) -> None:
+    tests = [(file, f"{file}::{number}") for file, count in files.items() for number in range(count)]
+    cut = cut_into_shards(tests, size)
+    assert tuple(len(shard) for shard in cut) == shards
+    assert [test for shard in cut for test in shard] == [test for _, test in tests]

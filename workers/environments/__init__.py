@@ -1,0 +1,1 @@
+"""The named environments of a machine: which there are, what is in them, and which is nearest to a change."""
