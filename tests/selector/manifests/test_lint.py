@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.manifests import manifest_files
 from selector.manifests import ManifestDocument
 from selector.manifests.findings import Finding
 from selector.manifests.lint import RULES, lint
@@ -179,7 +180,7 @@ def test_the_configuration_of_a_module_is_no_second_kind(beside: str) -> None:
 
 def test_the_shipped_manifests_have_no_finding() -> None:
     folder = Path(__file__).parents[3] / "test_manifests"
-    files = sorted(folder.glob("**/*.yaml"))
+    files = manifest_files(folder)
     assert files
     documents = [ManifestDocument(file.relative_to(folder).as_posix(), file.read_text("utf-8")) for file in files]
     assert lint(documents) == ()
