@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 
 from selector.triage.conversation import (
-    ChatMessage,
     LlmError,
     Reply,
     Request,
@@ -20,12 +19,11 @@ from selector.triage.conversation import (
     ToolCall,
     ToolResult,
     ToolSpec,
-    ToolsRefusedError,
     Turn,
     Usage,
-    as_turns,
 )
-from selector.triage.posting import FormRefusedError, Poster
+from selector.triage.posting import Poster
+from selector.triage.posting_client import PostingClient
 from selector.triage.untrusted import TEXT_CAP, arguments_of, clean_text, tokens
 
 API_VERSION = "2023-06-01"
@@ -33,7 +31,7 @@ _PATH = "/messages"
 _ONE_SHOT_TOKENS = 8_000
 
 
-class AnthropicClient:
+class AnthropicClient(PostingClient):
     """A client for `POST {base_url}/messages`. `timeout_s` bounds each wait and the answer as a whole.
 
     `through_relay`: the server is the relay's proxy, `secret` the worker's token for it; else it is the API key.
@@ -51,27 +49,7 @@ class AnthropicClient:
     ) -> None:
         shown = {"Authorization": f"Bearer {secret}"} if through_relay else {"x-api-key": secret}
         headers = {"anthropic-version": API_VERSION, **(shown if secret else {})}
-        self._poster = Poster(base_url.rstrip("/") + _PATH, headers, timeout_s, transport)
-        self._model = model
-        self._timeout_s = timeout_s
-
-    def __repr__(self) -> str:
-        return f"AnthropicClient(url={self._poster.url!r}, model={self._model!r})"
-
-    def close(self) -> None:
-        """Close idle connections."""
-        self._poster.close()
-
-    def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any]) -> str:
-        return self.converse(Request(as_turns(messages), (), schema, 0, self._timeout_s)).text
-
-    def converse(self, request: Request) -> Reply:
-        try:
-            return _reply(self._poster.first_taken(self._forms(request), request.timeout_s))
-        except FormRefusedError as error:
-            if request.tools:
-                raise ToolsRefusedError("model takes no tools") from error
-            raise
+        super().__init__(Poster(base_url.rstrip("/") + _PATH, headers, timeout_s, transport), model, timeout_s)
 
     def _forms(self, request: Request) -> Iterator[dict[str, Any]]:
         body: dict[str, Any] = {
@@ -86,6 +64,9 @@ class AnthropicClient:
             body["tools"] = [_tool(spec) for spec in request.tools]
             body["tool_choice"] = {"type": "auto" if request.may_call else "none"}
         yield body
+
+    def _reply(self, document: Mapping[str, Any]) -> Reply:
+        return _read_reply(document)
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
@@ -115,7 +96,7 @@ def _blocks(turn: Turn) -> Iterator[dict[str, Any]]:
         yield {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments or {})}
 
 
-def _reply(document: Mapping[str, Any]) -> Reply:
+def _read_reply(document: Mapping[str, Any]) -> Reply:
     content = document.get("content")
     if not isinstance(content, list):
         raise LlmError("model answer has no message")

@@ -6,58 +6,36 @@ Owns the wire format alone. Interface: https://platform.openai.com/docs/api-refe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
 
 from selector.triage.conversation import (
-    ChatMessage,
     LlmError,
     Reply,
     Request,
     ToolCall,
     ToolResult,
     ToolSpec,
-    ToolsRefusedError,
     Turn,
     Usage,
-    as_turns,
 )
-from selector.triage.posting import FormRefusedError, Poster
+from selector.triage.posting import Poster
+from selector.triage.posting_client import PostingClient
 from selector.triage.untrusted import TEXT_CAP, arguments_of, clean_text, tokens
 
 _CHAT_PATH = "/chat/completions"
 
 
-class OpenAiClient:
+class OpenAiClient(PostingClient):
     """A client for `POST {base_url}/chat/completions`. `timeout_s` bounds each wait and the answer as a whole."""
 
     def __init__(
         self, base_url: str, model: str, api_key: str, timeout_s: float, transport: httpx.BaseTransport | None = None
     ) -> None:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._poster = Poster(base_url.rstrip("/") + _CHAT_PATH, headers, timeout_s, transport)
-        self._model = model
-        self._timeout_s = timeout_s
-
-    def __repr__(self) -> str:
-        return f"OpenAiClient(url={self._poster.url!r}, model={self._model!r})"
-
-    def close(self) -> None:
-        """Close idle connections."""
-        self._poster.close()
-
-    def complete(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any]) -> str:
-        return self.converse(Request(as_turns(messages), (), schema, 0, self._timeout_s)).text
-
-    def converse(self, request: Request) -> Reply:
-        try:
-            return _reply(self._poster.first_taken(self._forms(request), request.timeout_s))
-        except FormRefusedError as error:
-            if request.tools:
-                raise ToolsRefusedError("model takes no tools") from error
-            raise
+        super().__init__(Poster(base_url.rstrip("/") + _CHAT_PATH, headers, timeout_s, transport), model, timeout_s)
 
     def _forms(self, request: Request) -> Iterator[dict[str, Any]]:
         """The request with a forced format of the answer, where an answer is all that may come; then without; then as
@@ -81,6 +59,9 @@ class OpenAiClient:
             plain["max_completion_tokens"] = plain.pop("max_tokens")
         yield plain
 
+    def _reply(self, document: Mapping[str, Any]) -> Reply:
+        return _read_reply(document)
+
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
     function = {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
@@ -101,7 +82,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _reply(document: Mapping[str, Any]) -> Reply:
+def _read_reply(document: Mapping[str, Any]) -> Reply:
     """The first choice. A cut-off answer is an error, because half of a JSON text may still be JSON."""
     try:
         choice = document["choices"][0]
