@@ -1,14 +1,14 @@
 """`relay device ...`: build the emulated device of this machine, list what is built, see whether it works.
 
-The device is another room and is never imported: its programs are run by this interpreter and answer on stdout. They
-get no secret, and `-P` keeps the folder the command was called in (a PyTorch checkout, perhaps) off their path.
+The device is another room and is never imported: its programs are run by this interpreter and answer on stdout.
+`relay.cli.programs` says what they get.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,13 +20,13 @@ from relay.cli.output import Output, one_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.cli.programs import Answer as ProgramAnswer
+
 app = typer.Typer(no_args_is_help=True, help="The emulated device: build it, list what is built, see it work.")
 
 CacheOption = Annotated[
     Path | None, typer.Option("--cache", metavar="DIR", help="Another folder than the one `import torch` looks into.")
 ]
-
-_ERROR = "error: "
 
 
 @app.callback()
@@ -72,7 +72,7 @@ def status(as_json: JsonOption = False) -> None:
     from relay.failures import Failure
 
     out = Output(as_json)
-    report = json.loads(_run("workers.spyre.self_test", (), lambda _: None)[1] or "{}")
+    report = json.loads(_run("workers.spyre.self_test", (), lambda _: None).output or "{}")
     if not report:
         raise Failure(text.process_died(), text.rebuild_hint())
     if as_json:
@@ -80,7 +80,7 @@ def status(as_json: JsonOption = False) -> None:
     out.say(text.status(report["torch"], report["devices"], report["profile"], report["library"]))
     if report["problem"]:
         if not as_json:
-            out.note(f"{_ERROR}{one_line(report['problem'])}")
+            out.note(f"error: {one_line(report['problem'])}")
         raise typer.Exit(ExitCode.FAILED)
     out.say(text.works(report["devices"]))
 
@@ -93,43 +93,17 @@ def _answer(module: str, arguments: tuple[str, ...], note: Callable[[str], None]
     """What a program of the device writes to stdout. Raises `Failure` with its own sentence when it fails."""
     from relay.failures import Failure
 
-    code, answer, error = _run(module, arguments, note)
-    if code != 0:
-        raise Failure(error or text.program_failed(module, code), code="device")
-    return answer
+    answer = _run(module, arguments, note)
+    if answer.code != 0:
+        raise Failure(answer.error or text.program_failed(module, answer.code), code="device")
+    return answer.output
 
 
-def _run(module: str, arguments: tuple[str, ...], note: Callable[[str], None]) -> tuple[int, str, str]:
-    """Exit code, stdout, and the error it ended with. What it says before that goes to `note` at once."""
+def _run(module: str, arguments: tuple[str, ...], note: Callable[[str], None]) -> ProgramAnswer:
     import os
-    import subprocess
-    import sys
 
-    from relay.machine.processes import minimal_environment
+    from relay.cli.programs import run_program
 
     names = ("RELAY_DEVICE_CACHE", "TORCH_DEVICE_BACKEND_AUTOLOAD")
     told = {name: value for name, value in os.environ.items() if name.startswith("SPYRE_") or name in names}
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", module, *arguments],
-        env=minimal_environment(os.environ, told),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    ) as program:
-        assert program.stdout is not None and program.stderr is not None  # noqa: S101, PT018 - both are pipes, above
-        error = _last_words(program.stderr, note)
-        answer = program.stdout.read()
-    return program.returncode, answer, error
-
-
-def _last_words(lines: IO[str], note: Callable[[str], None]) -> str:
-    """The message that begins with `error: ` and goes on to the end; every line before it is passed on."""
-    error: list[str] = []
-    for line in lines:
-        if error or line.startswith(_ERROR):
-            error.append(line)
-        else:
-            note(line.rstrip())
-    return "".join(error).removeprefix(_ERROR).rstrip()
+    return run_program(module, arguments, told, note)

@@ -1,7 +1,7 @@
 """`relay env ...`: the Pythons of this machine, each with a torch, that runs can be tested on.
 
 They are the workers' business, another room that is never imported: its program is run by this interpreter and answers
-with JSON. It gets no secret, and `-P` keeps the folder the command was called in off its path.
+with JSON. `relay.cli.programs` says what it gets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ app = typer.Typer(no_args_is_help=True, help="The torch environments of this mac
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What the environment is called.")]
 
-_ERROR = "error: "
 _SHOWN_SHA = 12
 
 
@@ -87,26 +86,13 @@ def _row(out: Output, row: dict[str, str]) -> tuple[str, ...]:
 def _answer(arguments: tuple[str, ...], out: Output) -> Any:
     """What the workers' program answers. Raises `Failure` with its own sentence when it refuses."""
     import os
-    import subprocess
-    import sys
 
     from relay.cli.connect import load_settings
+    from relay.cli.programs import run_program
     from relay.failures import Failure
-    from relay.machine.processes import minimal_environment
 
     work_dir = os.environ.get("RELAY_WORK_DIR") or str(load_settings().state_dir / "work")
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "workers.environments.program", "--work-dir", work_dir, *arguments],
-        env=minimal_environment(os.environ, {}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    before, _, error = done.stderr.rpartition(_ERROR)
-    if done.returncode != 0:
-        raise Failure(error.strip() or text.program_failed(done.returncode), code="environment")
-    for line in (before or error).splitlines():
-        out.note(line)
-    return json.loads(done.stdout)
+    answer = run_program("workers.environments.program", ("--work-dir", work_dir, *arguments), {}, out.note)
+    if answer.code != 0:
+        raise Failure(answer.error or text.program_failed(answer.code), code="environment")
+    return json.loads(answer.output)
