@@ -101,7 +101,7 @@ class ObservationStore:
                 part = tests[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(part))
                 # The statement holds question marks only; no text of a test is part of it.
-                query = f"SELECT test, attempts FROM seen WHERE base = ? AND test IN ({marks})"  # noqa: S608
+                query = f"SELECT test, attempts FROM seen WHERE base = ? AND test IN ({marks})"  # noqa: S608 - see above
                 rows = connection.execute(query, (identity, *part))
                 found.update((test, attempts) for test, text in rows if (attempts := _read(text)))
 
