@@ -5,6 +5,7 @@ Everything that comes from a child passes `capped` before it leaves the runner.
 
 from __future__ import annotations
 
+import re
 import signal
 
 from relay.contract import MESSAGE_CAP
@@ -12,6 +13,13 @@ from workers.runner.child.events import CHANNEL_LOST
 from workers.untrusted import storable
 
 _MARK = "\n[...]\n"
+#: In what `faulthandler` prints: frames below any test, the same in every stack and sixty of them, and the names of all
+#: extension modules, which torch makes a line of kilobytes.
+_BELOW_TESTS = re.compile(
+    r'(?:^  File "(?:[^"\n]*/(?:_pytest|pluggy|workers/runner/child)/[^"\n]*|<frozen runpy>)", line \d+ in .*\n?)+'
+    r"|^Extension modules: .*\n?",
+    re.MULTILINE,
+)
 
 
 def capped(text: str, limit: int = MESSAGE_CAP) -> str:
@@ -46,8 +54,9 @@ def not_collected(seconds: float) -> str:
 
 
 def with_output(sentence: str, output: str) -> str:
-    """A sentence with the child's last output, of which the end matters most."""
-    output = output.strip()
+    """A sentence with the child's last output, of which the end matters most: there is the main thread's stack when
+    Python printed one. What every such stack has below the test would push the test's own frames out."""
+    output = _BELOW_TESTS.sub("", output).strip()
     if not output:
         return capped(sentence)
     heading = f"{sentence}\nLast output:\n"

@@ -120,7 +120,7 @@ def test_a_stopped_process_and_left_threads_end_in_time(bench: Bench) -> None:
 
         class Sample(unittest.TestCase):
             def test_threads(self):
-                for _ in range(10):
+                for _ in range(40):
                     threading.Thread(target=time.sleep, args=(3600,)).start()
             def test_stop(self): os.kill(os.getpid(), signal.SIGSTOP)
             def test_after(self): pass
