@@ -15,6 +15,7 @@ import fcntl
 import json
 import os
 import struct
+import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,8 +24,11 @@ from typing import Protocol
 
 #: Bytes of the file; one tree of PyTorch takes 3 MB, and trees of neighbouring commits share nearly all of it.
 DEFAULT_LIMIT = 64 * 1024 * 1024
+#: Seconds that a writer waits for another one; writing takes milliseconds, so whoever takes longer is stopped or gone.
+DEFAULT_PATIENCE_S = 10.0
 
 _MAGIC = b"test catalog 1\n"
+_RETRY_S = 0.005
 #: After the magic: the length of the table of contents, and its checksum.
 _HEAD = struct.Struct(">II")
 
@@ -57,12 +61,19 @@ class _DamagedError(Exception):
 
 class CatalogFile:
     """The cache in the file at `path`, which holds at most `limit` bytes. `say` is given a sentence about everything
-    that made it start afresh or not write."""
+    that made it start afresh or not write; other writers are waited for, at most `patience_s` seconds."""
 
-    def __init__(self, path: Path, say: Callable[[str], None], limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        say: Callable[[str], None],
+        limit: int = DEFAULT_LIMIT,
+        patience_s: float = DEFAULT_PATIENCE_S,
+    ) -> None:
         self._path = path
         self._say = say
         self._limit = limit
+        self._patience_s = patience_s
 
     def load(self, parser: str, wanted: Collection[str]) -> Mapping[str, bytes]:
         kept = self._read(parser, self._say)
@@ -73,10 +84,9 @@ class CatalogFile:
         return whole
 
     def keep(self, parser: str, used: Iterable[str], fresh: Mapping[str, bytes]) -> None:
-        """Nothing is kept while another process writes: it will have read much the same."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with _Replacement(self._path) as replacement:
+            with self._replacement() as replacement:
                 # read again under the lock, or what another process wrote meanwhile would be lost
                 kept = self._read(parser, lambda note: None)
                 fresh_ones = {key: _Kept(memoryview(record), zlib.crc32(record)) for key, record in fresh.items()}
@@ -84,9 +94,20 @@ class CatalogFile:
                 ordered = dict.fromkeys(key for key in (*used, *fresh, *kept) if key in known)
                 replacement.write(_written(parser, {key: known[key] for key in ordered}, self._limit))
         except BlockingIOError:
-            return
+            self._say(f"the catalog {self._path} was not kept: another process has been writing it all the time")
         except OSError as error:
             self._say(f"the catalog {self._path} cannot be kept: {error.strerror or error}")
+
+    def _replacement(self) -> _Replacement:
+        """The lock on the next state. Raises `BlockingIOError` when others had it until the patience was over."""
+        end = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return _Replacement(self._path)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_RETRY_S)
 
     def _read(self, parser: str, say: Callable[[str], None]) -> dict[str, _Kept]:
         """The records of the file in its order; none, and a note, for a file that is not usable."""
@@ -120,9 +141,6 @@ class _Replacement:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._beside = path.with_name(path.name + ".new")
-        self._handle = -1
-
-    def __enter__(self) -> _Replacement:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._handle = os.open(self._beside, flags, 0o600)
         try:
@@ -130,6 +148,8 @@ class _Replacement:
         except BaseException:
             self._close()
             raise
+
+    def __enter__(self) -> _Replacement:
         return self
 
     def _lock(self) -> None:
