@@ -15,8 +15,9 @@ from selector.catalog import Catalog, CatalogCache, build_catalog
 from selector.change import Category, ChangeSet, analyse
 from selector.change.relevance import on_out_of_tree_device
 from selector.collector import collector_paused
+from selector.known import NOTHING, Known
 from selector.manifests import ManifestSet, admit
-from selector.ownership import History, ObservedTests, Ownership, link_tests
+from selector.ownership import Ownership, link_tests
 from selector.ownership.widening import widen, widening_reasons
 from selector.trees import SourceTree
 from selector.triage import Budget, LlmClient, Sources, triage
@@ -45,15 +46,14 @@ def select(
     body: str = "",
     llm: LlmClient | None,
     manifests: ManifestSet | None,
-    observed: ObservedTests | None = None,
-    history: History | None = None,
+    known: Known = NOTHING,
     budget: Budget | None = None,
     cache: CatalogCache | None = None,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
     Without `llm` stage 3 ranks offline, `budget` bounds what asking it may cost; without `manifests` stage 4 is left
-    out; without `observed` and `history` stage 2 knows only what is written. `cache` holds what was read of earlier
+    out; without anything `known` stage 2 has only what is written. `cache` holds what was read of earlier
     trees and changes nothing but the time. The same input gives the same answer.
     """
     change = on_out_of_tree_device(analyse(diff, base, head))
@@ -62,7 +62,7 @@ def select(
         return Outcome(change, _nothing(funnel, "no changed file can affect a test"))
 
     catalog = build_catalog(head, cache)
-    ownership = link_tests(change, catalog, f"{title}\n{body}", observed, history)
+    ownership = link_tests(change, catalog, f"{title}\n{body}", known)
     reasons = widening_reasons(change, ownership.unlinked)
     triaged = _widened(catalog, ownership, reasons)
     if not reasons:
@@ -71,7 +71,7 @@ def select(
             title=title,
             body=body,
             llm=llm,
-            sources=Sources(head, manifests, observed),
+            sources=Sources(head, manifests, known.observed),
             budget=budget,
         )
         if not triaged.kept and _only_tests_went(change):

@@ -7,7 +7,7 @@ decides about collected tests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 
 
@@ -54,17 +54,19 @@ class Candidate:
     """A base test on its way through the stages, with its reasons so far, oldest first.
 
     `must_run` is set by stage 2 and can be removed by nobody but the manifests. `score` (0 to 1) orders the rest.
+    `probability` (0 to 1) is stage 2's estimate that the change breaks the test's file, 0 where it made none.
     """
 
     test: BaseTest
     reasons: tuple[Reason, ...] = ()
     must_run: bool = False
     score: float = 0.0
+    probability: float = 0.0
 
     def because(self, reason: Reason) -> Candidate:
         """The same candidate with one more reason; its score becomes the reason's score where there is one."""
         score = self.score if reason.score is None else reason.score
-        return Candidate(self.test, (*self.reasons, reason), self.must_run, score)
+        return replace(self, reasons=(*self.reasons, reason), score=score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import structlog
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
 from selector.catalog import CatalogFile
+from selector.known import Known
 from selector.manifests import Profile
 from selector.triage import LlmClient
 from workers.builds.build_process import BuildStoppedError
@@ -135,7 +136,7 @@ class Session:
                 should_stop=keeper.stop_requested,
                 say=keeper.say,
                 profile=self.manifest_profile,
-                observed=RecordedTests(self.client, self.identity.device),
+                known=Known(observed=RecordedTests(self.client, self.identity.device)),
                 catalog=self._catalog(),
             )
             report = run.report(order)

@@ -7,11 +7,11 @@ can only add tests that exist: it makes none must-run, and a file that nothing e
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterator
 
 from selector.catalog import Catalog, CatalogTest
 from selector.change import ChangeSet, FileChange
+from selector.known import ObservedTests
 from selector.ownership.links import Link, link, too_common
 
 #: Operators asked about in one selection; a change of more than these is found by the other rules.
@@ -27,15 +27,6 @@ _LISTED = (
     ("native/native_functions.yaml", re.compile(r"^[+-]\s*- func: (\w+)", re.MULTILINE)),
     ("autograd/derivatives.yaml", re.compile(r"^[+-]\s*- name: (\w+)", re.MULTILINE)),
 )
-
-
-class ObservedTests(Protocol):
-    """What the record knows of the device."""
-
-    def tests_using(self, operators: Collection[str]) -> Mapping[str, Collection[str]]:
-        """The base tests (`file::Class::method`) that used an operator (`aten::gelu`), by operator. Operators nobody
-        used, and whatever cannot be answered, are left out; it never raises."""
-        ...
 
 
 def observed_links(change: ChangeSet, catalog: Catalog, observed: ObservedTests) -> Iterator[Link]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from selector.catalog import Catalog, EdgeKind, TestFile
 from selector.change import Category, ChangeSet, FileChange, Status
+from selector.known import History
 from selector.ownership.relevance import TestFileIndex
 from selector.ownership.terms import Terms, code_terms, description_terms, path_terms
 from selector.types import Reason
@@ -45,14 +45,6 @@ _OPERATOR_FILES = re.compile(
     r"aten/src/ATen/native/|torch/(_refs|_decomp|_prims)/|torch/(_meta_registrations|nn/functional)\.py"
     r"|torch/testing/_internal/(common_methods_invocations|opinfo/)|tools/autograd/derivatives\.yaml"
 )
-
-
-class History(Protocol):
-    """What is known of the time before the change."""
-
-    def changed_with(self, paths: Collection[str]) -> Mapping[str, Mapping[str, float]]:
-        """For each path the files that changed with it and how strongly. It never looks past the base commit."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet, FileChange
+from selector.known import NOTHING, Known
 from selector.ownership.description import named_in_description
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import Link, Rule
-from selector.ownership.observed import ObservedTests, observed_links
-from selector.ownership.signals import History
+from selector.ownership.observed import observed_links
 from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
 from selector.ownership.weighing import RULE, Weighing
 from selector.types import BaseTest, Candidate, Reason
@@ -39,20 +39,18 @@ def link_tests(
     change: ChangeSet,
     catalog: Catalog,
     description: str = "",
-    observed: ObservedTests | None = None,
-    history: History | None = None,
+    known: Known = NOTHING,
 ) -> Ownership:
-    """Candidates for all relevant files of `change`. `description` is its author's untrusted text; `observed` knows
-    which operators tests used when they ran, `history` which files changed together before."""
+    """Candidates for all relevant files of `change`. `description` is its author's untrusted text."""
     links: dict[BaseTest, _Joined] = {}
     unlinked: list[FileChange] = []
     for file in change.relevant:
         if not _join(links, (found for rule in RULES for found in rule(file, catalog))):
             unlinked.append(file)
     _join(links, named_in_description(description, catalog))
-    if observed is not None:
-        _join(links, observed_links(change, catalog, observed))
-    weighing = Weighing(change, catalog, description, history)
+    if known.observed is not None:
+        _join(links, observed_links(change, catalog, known.observed))
+    weighing = Weighing(change, catalog, description, known.history)
     if links:  # a change that no rule ties to any test is widened or proven harmless, never guessed at
         _join(links, weighing.beyond({test.file for test in links}))
     candidates = (joined.candidate(test, weighing) for test, joined in links.items())
@@ -80,7 +78,8 @@ class _Joined:
     def candidate(self, test: BaseTest, weighing: Weighing) -> Candidate:
         reasons = tuple(reason for rule, reason in self._best.items() if rule != RULE)
         weighed = self._best.get(RULE) or weighing.reason(test.file, reasons)
-        return Candidate(test, reasons, self._must_run).because(weighed)
+        probability = weighing.probability(test.file, reasons)
+        return Candidate(test, reasons, self._must_run, probability=probability).because(weighed)
 
 
 def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
+from selector.known import History
 from selector.ownership.links import EVIDENCE_CAP, Link
 from selector.ownership.model import STANDS_ALONE, shipped_model
-from selector.ownership.signals import History, Signal, file_signals, with_rules
+from selector.ownership.signals import Signal, file_signals, with_rules
 from selector.types import Reason, Stage
 
 RULE = "weighed signals"
@@ -42,6 +43,11 @@ class Weighing:
             score *= _OF_FILE
         evidence = f"{self._strongest(signals)}; breaks with probability {self._model.probability(values):.2%}"
         return Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(score, 4))
+
+    def probability(self, file: str, reasons: Sequence[Reason]) -> float:
+        """The estimated probability, 0 to 1, that the change breaks `file`, given what the rules say of one test."""
+        signals = with_rules(self._signals.get(file, {}), reasons)
+        return self._model.probability({name: signal.value for name, signal in signals.items()})
 
     def beyond(self, linked: Collection[str]) -> Iterator[Link]:
         """All tests of the files that no rule ties to the change while their signals stand alone."""

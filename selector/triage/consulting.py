@@ -12,8 +12,8 @@ from functools import cached_property
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
+from selector.known import ObservedTests
 from selector.manifests import ManifestSet
-from selector.ownership.observed import ObservedTests
 from selector.trees import SourceTree
 from selector.triage.agent import Agent, CallRecord
 from selector.triage.answer import Answer, Opinion, read_answer

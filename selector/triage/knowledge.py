@@ -12,8 +12,9 @@ from functools import cached_property
 
 from selector.catalog import Catalog
 from selector.change import FileChange
+from selector.known import ObservedTests
 from selector.manifests import ManifestSet
-from selector.ownership.observed import MAX_ASKED, ObservedTests, operators_of
+from selector.ownership.observed import MAX_ASKED, operators_of
 from selector.trees import SourceTree
 from selector.triage.band import Group
 from selector.triage.tools import Parameter, Tool, ToolError

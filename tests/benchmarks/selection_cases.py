@@ -18,6 +18,7 @@ from pathlib import Path
 from selector.catalog import CatalogCache, build_catalog
 from selector.change import ChangeSet, analyse
 from selector.history import CoChange, CommitStore
+from selector.known import Known
 from selector.ownership import Ownership, link_tests
 from selector.ownership.signals import FileSignals, file_signals, with_rules
 from selector.ownership.weighing import RULE as WEIGHED
@@ -110,7 +111,7 @@ class Replays:
             change = analyse(diff, base, head)
             catalog = build_catalog(head, catalogs)
         past = CoChange(self._store, parent)
-        ownership = link_tests(change, catalog, message, history=past)
+        ownership = link_tests(change, catalog, message, known=Known(history=past))
         seconds = time.perf_counter() - began
         signals = file_signals(change, catalog, message, past)
         return _replay(case, change, message, ownership=ownership, signals=signals, seconds=seconds)

@@ -25,7 +25,7 @@ class OperatorRecord(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedTests:
-    """`selector.ownership.ObservedTests` from the relay's record of one device."""
+    """`selector.known.ObservedTests` from the relay's record of one device."""
 
     record: OperatorRecord
     device: str

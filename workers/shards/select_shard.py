@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
 from selector.catalog import CatalogCache
+from selector.known import NOTHING, Known
 from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
-from selector.ownership import ObservedTests
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.triage import Budget, LlmClient
@@ -42,7 +42,7 @@ class SelectRun:
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
     profile: Profile = Profile.COMPAT
-    observed: ObservedTests | None = None
+    known: Known = NOTHING
     catalog: CatalogCache | None = None
 
     @property
@@ -85,7 +85,7 @@ class SelectRun:
                 body=change.body,
                 llm=llm,
                 manifests=manifests,
-                observed=self.observed,
+                known=self.known,
                 budget=budget,
                 cache=self.catalog,
             )

@@ -9,6 +9,7 @@ import pytest
 
 from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, FileChange, Reached, Status
+from selector.known import Known
 from selector.ownership import link_tests
 from selector.ownership.observed import MAX_ASKED, observed_links, operators_of
 from tests.selector.upstream import MemoryTree
@@ -110,6 +111,6 @@ def test_observations_add_candidates_and_leave_a_file_untied() -> None:
     file = changed("torch/_decomp/decompositions.py", "gelu")
     plain = link_tests(ChangeSet((file,)), CATALOG)
     assert (plain.candidates, plain.unlinked) == ((), (file,))
-    found = link_tests(ChangeSet((file,)), CATALOG, "", Seen({"aten::gelu": [X]}))
+    found = link_tests(ChangeSet((file,)), CATALOG, "", Known(observed=Seen({"aten::gelu": [X]})))
     assert [str(candidate.test) for candidate in found.candidates] == [X]
     assert found.unlinked == (file,)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, FileChange, Reached, Status
+from selector.known import Known
 from selector.ownership import link_tests
 from selector.ownership.model import STANDS_ALONE, shipped_model
 from selector.ownership.weighing import RULE, Weighing
@@ -36,7 +37,7 @@ class Past:
 
 
 def scores(history: Past | None = None) -> dict[str, float]:
-    found = link_tests(ChangeSet((GELU,)), CATALOG, "Make gelu exact", history=history).candidates
+    found = link_tests(ChangeSet((GELU,)), CATALOG, "Make gelu exact", known=Known(history=history)).candidates
     return {candidate.test.name: candidate.score for candidate in found}
 
 
@@ -48,7 +49,7 @@ def test_more_evidence_is_a_higher_score_and_every_score_is_a_share() -> None:
 
 def test_a_file_that_only_the_past_ties_to_the_change_is_proposed_with_its_evidence() -> None:
     assert "test_broke_before" not in scores()
-    found = link_tests(ChangeSet((GELU,)), CATALOG, history=Past()).candidates
+    found = link_tests(ChangeSet((GELU,)), CATALOG, known=Known(history=Past())).candidates
     past = next(candidate for candidate in found if candidate.test.file == "test/test_past.py")
     assert not past.must_run
     assert [reason.rule for reason in past.reasons] == [RULE]
@@ -57,7 +58,7 @@ def test_a_file_that_only_the_past_ties_to_the_change_is_proposed_with_its_evide
 
 def test_weighing_makes_no_test_must_run_and_lifts_it_from_none() -> None:
     for history in (None, Past()):
-        found = link_tests(ChangeSet((GELU,)), CATALOG, history=history).candidates
+        found = link_tests(ChangeSet((GELU,)), CATALOG, known=Known(history=history)).candidates
         assert [candidate.test.name for candidate in found if candidate.must_run] == ["test_says_it"]
 
 
@@ -81,8 +82,8 @@ def test_a_reason_names_the_strongest_signals_and_the_probability() -> None:
 
 
 def test_the_same_input_gives_the_same_candidates() -> None:
-    first = link_tests(ChangeSet((GELU,)), CATALOG, "gelu", history=Past())
-    assert link_tests(ChangeSet((GELU,)), CATALOG, "gelu", history=Past()) == first
+    first = link_tests(ChangeSet((GELU,)), CATALOG, "gelu", known=Known(history=Past()))
+    assert link_tests(ChangeSet((GELU,)), CATALOG, "gelu", known=Known(history=Past())) == first
 
 
 def test_without_any_signal_a_test_needs_more_than_its_words() -> None:
