@@ -15,6 +15,7 @@ from selector.catalog import Catalog, CatalogCache, build_catalog
 from selector.change import Category, ChangeSet, analyse
 from selector.change.relevance import on_out_of_tree_device
 from selector.collector import collector_paused
+from selector.cut import WHOLE, Cut
 from selector.known import NOTHING, Known
 from selector.manifests import ManifestSet, admit
 from selector.ownership import Ownership, link_tests
@@ -47,6 +48,7 @@ def select(
     llm: LlmClient | None,
     manifests: ManifestSet | None,
     known: Known = NOTHING,
+    cut: Cut = WHOLE,
     budget: Budget | None = None,
     cache: CatalogCache | None = None,
 ) -> Outcome:

@@ -156,11 +156,32 @@ class PlannedTest:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a plan costs and risks. Seconds are those of the tests, one after the other, on one machine.
+
+    `full_s` is the time of every test that the device may run, `saved_s` what the plan leaves out of it.
+    `expected_misses` is the expected number of failing files that the plan does not see; `assumed` counts the planned
+    tests whose duration is assumed, because none is on record.
+    """
+
+    expected_s: float
+    saved_s: float
+    full_s: float
+    expected_misses: float
+    assumed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """The answer of stages 1 to 3: every considered base test with its chain of reasons, and the funnel so far."""
+    """The answer of stages 1 to 3: every considered base test with its chain of reasons, and the funnel so far.
+
+    `key` names the inputs that led here: the same key, the same plan. `cost` is None where stage 1 was enough.
+    """
 
     state: SelectionState
     kept: tuple[Candidate, ...]
     dropped: tuple[Candidate, ...]
     funnel: tuple[StageCount, ...]
     notes: tuple[str, ...] = field(default=())
+    key: str = ""
+    cost: Cost | None = None
