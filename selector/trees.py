@@ -61,6 +61,19 @@ class IdentifiedTree(SourceTree, Protocol):
         """The files in the order asked for, each with the id of the very content that was read."""
 
 
+@runtime_checkable
+class NamedTree(SourceTree, Protocol):
+    """A tree that git knows by an id."""
+
+    def tree_id(self) -> str:
+        """The id of the whole tree. Raises `TreeError` when git cannot tell it."""
+
+
+def tree_id_of(tree: SourceTree) -> str | None:
+    """The git id of a tree, `None` for one that has none, such as a folder."""
+    return tree.tree_id() if isinstance(tree, NamedTree) else None
+
+
 def blob_id_of(content: bytes) -> str:
     """The id git gives a blob with this content in a repository of the usual object format (SHA-1)."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
@@ -148,6 +161,7 @@ class GitTree:
 
     def __init__(self, repo: Path, rev: str) -> None:
         self._repo = repo
+        self._rev = rev
         self._objects = _list_objects(repo, rev)
         self._batch: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitTree] | None = None
@@ -166,6 +180,10 @@ class GitTree:
 
     def paths(self) -> Sequence[str]:
         return sorted(self._objects)
+
+    def tree_id(self) -> str:
+        revision = f"{self._rev}^{{tree}}"
+        return run_git(self._repo, "rev-parse", "--verify", "--end-of-options", revision).decode("ascii").strip()
 
     def blob_id(self, path: str) -> str | None:
         return self._objects.get(path)

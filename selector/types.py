@@ -50,11 +50,21 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class WeighedSignal:
+    """One thing that speaks for a test: what it adds to the logarithm of the odds, and where that was seen."""
+
+    name: str
+    weight: float
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A base test on its way through the stages, with its reasons so far, oldest first.
 
     `must_run` is set by stage 2 and can be removed by nobody but the manifests. `score` (0 to 1) orders the rest.
-    `probability` (0 to 1) is stage 2's estimate that the change breaks the test's file, 0 where it made none.
+    `probability` (0 to 1) is stage 2's estimate that the change breaks the test's file, 0 where it made none;
+    `signals` are the strongest that it rests on, the strongest first.
     """
 
     test: BaseTest
@@ -62,6 +72,7 @@ class Candidate:
     must_run: bool = False
     score: float = 0.0
     probability: float = 0.0
+    signals: tuple[WeighedSignal, ...] = ()
 
     def because(self, reason: Reason) -> Candidate:
         """The same candidate with one more reason; its score becomes the reason's score where there is one."""
@@ -80,11 +91,17 @@ class StageResult:
 
 
 class SelectionState(StrEnum):
-    """`nothing_affected` is a finding; `widened` says that the answer was unsafe and the fallback set was taken."""
+    """How a selection ended. There are several ways to select no test, and none of them looks like another:
+    `nothing_affected` is a proof from the diff; `none_admitted` says that tests are affected and the manifests let none
+    of them run; finding none is never an answer, it is `widened` to every test, as every unsafe answer is; and a
+    selection that failed is an exception. `full` says that everything was asked for.
+    """
 
     SELECTED = "selected"
     NOTHING_AFFECTED = "nothing_affected"
+    NONE_ADMITTED = "none_admitted"
     WIDENED = "widened"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)

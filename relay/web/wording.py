@@ -97,6 +97,8 @@ _STAGES = {1: "change", 2: "ownership", 3: "triage", 4: "manifests"}
 _SELECTION_SENTENCES = {
     "selected": "Four stages, each with its own reasons.",
     "nothing_affected": "The stages found no test that this change can affect.",
+    "none_admitted": "Tests are affected, and the manifests let none of them run on this device.",
+    "full": "Everything was asked for: every test that the manifests admit.",
     "widened": "A stage could not answer safely, so the fallback set was taken: more tests than needed, not fewer.",
 }
 

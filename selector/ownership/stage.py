@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from selector.catalog import Catalog
@@ -29,10 +29,12 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """The candidates, best first, and the changed files that no rule tied to any test."""
+    """The candidates, best first, and the changed files that no rule tied to any test. `probabilities` (0 to 1) say for
+    every test file of the catalog how likely the change breaks it."""
 
     candidates: tuple[Candidate, ...]
     unlinked: tuple[FileChange, ...]
+    probabilities: Mapping[str, float]
 
 
 def link_tests(
@@ -54,7 +56,7 @@ def link_tests(
     if links:  # a change that no rule ties to any test is widened or proven harmless, never guessed at
         _join(links, weighing.beyond({test.file for test in links}))
     candidates = (joined.candidate(test, weighing) for test, joined in links.items())
-    return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked))
+    return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked), weighing.probabilities())
 
 
 def rank(candidate: Candidate) -> tuple[bool, float, BaseTest]:
@@ -79,7 +81,8 @@ class _Joined:
         reasons = tuple(reason for rule, reason in self._best.items() if rule != RULE)
         weighed = self._best.get(RULE) or weighing.reason(test.file, reasons)
         probability = weighing.probability(test.file, reasons)
-        return Candidate(test, reasons, self._must_run, probability=probability).because(weighed)
+        signals = weighing.strongest(test.file, reasons)
+        return Candidate(test, reasons, self._must_run, probability=probability, signals=signals).because(weighed)
 
 
 def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:

@@ -7,7 +7,7 @@ stand beside it as evidence of their own. Nothing here makes a test must-run or 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
@@ -15,7 +15,7 @@ from selector.known import History
 from selector.ownership.links import EVIDENCE_CAP, Link
 from selector.ownership.model import STANDS_ALONE, shipped_model
 from selector.ownership.signals import Signal, file_signals, with_rules
-from selector.types import Reason, Stage
+from selector.types import Reason, Stage, WeighedSignal
 
 RULE = "weighed signals"
 #: Rules with a cause of their own that the cases did not teach. Weaker ones (an owner label, a common name) are reasons
@@ -48,6 +48,16 @@ class Weighing:
         """The estimated probability, 0 to 1, that the change breaks `file`, given what the rules say of one test."""
         signals = with_rules(self._signals.get(file, {}), reasons)
         return self._model.probability({name: signal.value for name, signal in signals.items()})
+
+    def strongest(self, file: str, reasons: Sequence[Reason]) -> tuple[WeighedSignal, ...]:
+        """What says most for `file`, given what the rules say of one test, the strongest first."""
+        signals = with_rules(self._signals.get(file, {}), reasons)
+        top = self._model.top(signals)
+        return tuple(WeighedSignal(name, worth, signals[name].evidence[:EVIDENCE_CAP]) for name, worth in top)
+
+    def probabilities(self) -> Mapping[str, float]:
+        """The estimated probability, 0 to 1, that the change breaks a file, for every file of the catalog."""
+        return {path: self.probability(path, ()) for path in self._catalog.files}
 
     def beyond(self, linked: Collection[str]) -> Iterator[Link]:
         """All tests of the files that no rule ties to the change while their signals stand alone."""

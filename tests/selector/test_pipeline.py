@@ -96,7 +96,7 @@ def manifest_of(*files: str) -> ManifestSet:
 def test_what_no_manifest_names_is_dropped_with_a_reason(repository: Repository) -> None:
     change = Change(repository, {"torch/functional.py": FUNCTIONAL.replace("return i\n", "return -i\n")})
     outcome = change.select(manifests=manifest_of("test/test_linear.py"))
-    assert outcome.selection.state is SelectionState.SELECTED
+    assert outcome.selection.state is SelectionState.NONE_ADMITTED
     assert names(outcome) == set()
     (dropped,) = outcome.selection.dropped
     assert dropped.reasons[-1].stage is Stage.MANIFESTS

@@ -1,4 +1,4 @@
-"""How much of a selection is run: all of it, what fits a budget, or everything there is."""
+"""How much of a selection is to run: all of it, what fits a budget, or everything there is. The wish, not the doing."""
 
 from __future__ import annotations
 

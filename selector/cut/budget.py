@@ -1,0 +1,70 @@
+"""A budget in seconds: which tests run when not all can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selector.cut.ground import Ground
+from selector.types import BaseTest, Candidate, Reason, Stage
+
+#: Seconds below which a test is as good as free, so that none is worth infinitely much.
+_FREE_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """What fits, in the order it was given, what does not, and what to know about it."""
+
+    kept: tuple[Candidate, ...]
+    dropped: tuple[Candidate, ...]
+    notes: tuple[str, ...]
+
+
+def within(budget_s: float, candidates: Sequence[Candidate], ground: Ground) -> Budgeted:
+    """The tests that must run, and of the others those that leave the fewest failing files unseen.
+
+    Taken by chance per second, the best first, ties by score and then by name; one that no longer fits makes room for
+    those behind it.
+    """
+    must_s = ground.seconds.total(it.test for it in candidates if it.must_run)
+    spent = must_s
+    decided: dict[BaseTest, tuple[bool, Reason]] = {}
+    order = sorted((it for it in candidates if not it.must_run), key=lambda it: _rank(it, ground))
+    for place, candidate in enumerate(order, start=1):
+        seconds = ground.seconds.of(candidate.test)
+        fits = spent + seconds <= budget_s
+        told = f"place {place} of {len(order)} by chance per second, {_length(candidate.test, ground)}"
+        left = f", {max(0.0, budget_s - spent):.1f} s were left" if not fits else ""
+        rule = f"{'within' if fits else 'over'} the budget of {budget_s:g} s"
+        decided[candidate.test] = fits, Reason(Stage.MANIFESTS, rule, told + left)
+        spent += seconds if fits else 0.0
+    kept = tuple(_told(it, decided) for it in candidates if it.must_run or decided[it.test][0])
+    dropped = tuple(_told(it, decided) for it in candidates if not it.must_run and not decided[it.test][0])
+    return Budgeted(kept, dropped, _notes(budget_s, must_s, dropped, ground))
+
+
+def _rank(candidate: Candidate, ground: Ground) -> tuple[float, float, BaseTest]:
+    seconds = max(_FREE_S, ground.seconds.of(candidate.test))
+    return (-ground.chances.of(candidate.test) / seconds, -candidate.score, candidate.test)
+
+
+def _length(test: BaseTest, ground: Ground) -> str:
+    return f"{ground.seconds.of(test):.1f} s{'' if ground.seconds.recorded(test) else ' (assumed)'}"
+
+
+def _told(candidate: Candidate, decided: dict[BaseTest, tuple[bool, Reason]]) -> Candidate:
+    known = decided.get(candidate.test)
+    return candidate if known is None else candidate.because(known[1])
+
+
+def _notes(budget_s: float, must_s: float, dropped: Sequence[Candidate], ground: Ground) -> tuple[str, ...]:
+    notes: tuple[str, ...] = ()
+    if must_s > budget_s:
+        over = f"{must_s - budget_s:.1f} s more than the budget of {budget_s:g} s"
+        notes = (f"the tests that must run take {must_s:.1f} s, {over}; nothing else runs",)
+    if dropped:
+        seconds = ground.seconds.total(it.test for it in dropped)
+        noun = "test" if len(dropped) == 1 else "tests"
+        notes = (*notes, f"{len(dropped)} {noun} of {seconds:.1f} s left out by the budget of {budget_s:g} s")
+    return notes

@@ -1,0 +1,71 @@
+"""From what the stages kept to what runs: budget, then holdout, then what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from selector.cut.budget import within
+from selector.cut.ground import Ground
+from selector.cut.holdout import drawn
+from selector.cut.request import Cut
+from selector.types import Candidate, Cost
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlan:
+    """The tests that run and those that do not, the budget's and the lot's doing included. `words` say in short what
+    was cut and added, empty when nothing was."""
+
+    kept: tuple[Candidate, ...]
+    dropped: tuple[Candidate, ...]
+    cost: Cost
+    words: str
+    notes: tuple[str, ...]
+
+
+def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Ground, cut: Cut, key: str) -> CutPlan:
+    """Cut what the stages kept; `dropped` is what they did not. The holdout, whose lot `key` decides, comes on top of
+    the budget."""
+    planned, out = tuple(kept), tuple(dropped)
+    words, notes = list[str](), list[str]()
+    if cut.full:
+        notes += _not_applied(cut)
+        return CutPlan(planned, out, _cost(planned, ground), "", tuple(notes))
+    if cut.budget_s is not None:
+        budgeted = within(cut.budget_s, planned, ground)
+        planned, out = budgeted.kept, (*out, *budgeted.dropped)
+        words.append(f"{len(budgeted.dropped)} over the budget")
+        notes += budgeted.notes
+    if cut.holdout:
+        held = drawn(ground.left_out({it.test for it in planned}, out), cut.holdout, key)
+        runs = {candidate.test for candidate in held}
+        planned, out = (*planned, *held), tuple(it for it in out if it.test not in runs)
+        words.append(f"{len(held)} by lot")
+        notes.append(_held_note(held, ground))
+    return CutPlan(planned, out, _cost(planned, ground), ", ".join(words), tuple(notes))
+
+
+def _not_applied(cut: Cut) -> Iterator[str]:
+    if cut.budget_s is not None:
+        yield f"the budget of {cut.budget_s:g} s does not count, because everything was asked for"
+
+
+def _held_note(held: Sequence[Candidate], ground: Ground) -> str:
+    seconds = ground.seconds.total(it.test for it in held)
+    noun = "test" if len(held) == 1 else "tests"
+    return f"{len(held)} {noun} of {seconds:.1f} s run by lot although left out, to see what the selection misses"
+
+
+def _cost(planned: Sequence[Candidate], ground: Ground) -> Cost:
+    runs = {candidate.test for candidate in planned}
+    left = [test for test in ground.tests if test not in runs]
+    expected, saved = ground.seconds.total(runs), ground.seconds.total(left)
+    return Cost(
+        expected_s=round(expected, 3),
+        saved_s=round(saved, 3),
+        full_s=round(expected + saved, 3),
+        expected_misses=round(math.fsum(map(ground.chances.of, left)), 4),
+        assumed=sum(not ground.seconds.recorded(test) for test in runs),
+    )
