@@ -64,7 +64,8 @@ class Candidate:
 
     `must_run` is set by stage 2 and can be removed by nobody but the manifests. `score` (0 to 1) orders the rest.
     `probability` (0 to 1) is stage 2's estimate that the change breaks the test's file, 0 where it made none;
-    `signals` are the strongest that it rests on, the strongest first.
+    `signals` are the strongest that it rests on, the strongest first. `seconds` are those of all its variants, set
+    when the plan is made, and `assumed` when none are on record.
     """
 
     test: BaseTest
@@ -73,6 +74,8 @@ class Candidate:
     score: float = 0.0
     probability: float = 0.0
     signals: tuple[WeighedSignal, ...] = ()
+    seconds: float = 0.0
+    assumed: bool = False
 
     def because(self, reason: Reason) -> Candidate:
         """The same candidate with one more reason; its score becomes the reason's score where there is one."""

@@ -51,6 +51,11 @@ class Ground:
         unseen = [Candidate(test) for test in every]
         return unseen if self._manifests is None else admit(unseen, self._manifests).kept
 
+    def timed(self, candidate: Candidate) -> Candidate:
+        """The candidate with its seconds."""
+        test = candidate.test
+        return replace(candidate, seconds=self.seconds.of(test), assumed=not self.seconds.recorded(test))
+
     def left_out(self, planned: Collection[BaseTest], dropped: Iterable[Candidate]) -> list[Candidate]:
         """What could run and is not planned, with the reasons for that: a test that no stage considered has them too.
         `dropped` is what the stages and the budget said of tests that do not run."""

@@ -32,7 +32,7 @@ def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Gr
     words, notes = list[str](), list[str]()
     if cut.full:
         notes += _not_applied(cut)
-        return CutPlan(planned, out, _cost(planned, ground), "", tuple(notes))
+        return _timed(planned, out, ground, "", notes)
     if cut.budget_s is not None:
         budgeted = within(cut.budget_s, planned, ground)
         planned, out = budgeted.kept, (*out, *budgeted.dropped)
@@ -44,7 +44,15 @@ def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Gr
         planned, out = (*planned, *held), tuple(it for it in out if it.test not in runs)
         words.append(f"{len(held)} by lot")
         notes.append(_held_note(held, ground))
-    return CutPlan(planned, out, _cost(planned, ground), ", ".join(words), tuple(notes))
+    return _timed(planned, out, ground, ", ".join(words), notes)
+
+
+def _timed(
+    planned: Sequence[Candidate], out: Sequence[Candidate], ground: Ground, words: str, notes: Sequence[str]
+) -> CutPlan:
+    """The plan with the seconds of every test in it."""
+    kept, dropped = (tuple(map(ground.timed, candidates)) for candidates in (planned, out))
+    return CutPlan(kept, dropped, _cost(kept, ground), words, tuple(notes))
 
 
 def _not_applied(cut: Cut) -> Iterator[str]:
@@ -67,5 +75,5 @@ def _cost(planned: Sequence[Candidate], ground: Ground) -> Cost:
         saved_s=round(saved, 3),
         full_s=round(expected + saved, 3),
         expected_misses=round(math.fsum(map(ground.chances.of, left)), 4),
-        assumed=sum(not ground.seconds.recorded(test) for test in runs),
+        assumed=sum(candidate.assumed for candidate in planned),
     )

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from selector.cut import WHOLE, Cut, cut_plan
-from selector.types import Cost, Stage
+from selector.types import Candidate, Cost, Stage
 from tests.selector.cut.ground import base_test, candidate, ground, listing
 
 KEPT = (candidate("a", 0, must_run=True, score=1.0), candidate("a", 1, score=0.6))
 OUT = (candidate("a", 2, score=0.4), candidate("b", 0, score=0.2, probability=0.05))
 
 
+def names(candidates: Iterable[Candidate]) -> list[str]:
+    return [str(it.test) for it in candidates]
+
+
+def test_every_test_of_a_plan_has_its_seconds() -> None:
+    plan = cut_plan(KEPT, OUT, ground((*KEPT, *OUT), seconds={str(base_test("a", 2)): 3.0}), WHOLE, "key")
+    assert [(it.seconds, it.assumed) for it in (*plan.kept, *plan.dropped)] == [(3.0, True)] * 2 + [
+        (3.0, False),
+        (3.0, True),
+    ]
+
+
 def test_without_a_wish_nothing_is_cut() -> None:
     plan = cut_plan(KEPT, OUT, ground((*KEPT, *OUT)), WHOLE, "key")
-    assert (plan.kept, plan.dropped, plan.words, plan.notes) == (KEPT, OUT, "", ())
+    assert (names(plan.kept), names(plan.dropped), plan.words, plan.notes) == (names(KEPT), names(OUT), "", ())
 
 
 def test_what_a_plan_costs_and_risks() -> None:
@@ -35,7 +49,7 @@ def test_what_the_device_cannot_run_costs_nothing_and_is_not_missed() -> None:
 
 def test_everything_asked_for_is_neither_cut_nor_drawn() -> None:
     plan = cut_plan(KEPT, OUT, ground((*KEPT, *OUT)), Cut(0.0, 1.0, "label full"), "key")
-    assert (plan.kept, plan.dropped) == (KEPT, OUT)
+    assert (names(plan.kept), names(plan.dropped)) == (names(KEPT), names(OUT))
     assert plan.notes == ("the budget of 0 s does not count, because everything was asked for",)
 
 
