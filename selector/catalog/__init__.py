@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from selector.catalog.assembly import Assembly
+from selector.catalog.bodies import is_body, started_or_starred
 from selector.catalog.edges import EdgeKind, FileEdge
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
 from selector.catalog.known_files import KnownFiles, Reader
@@ -49,13 +50,17 @@ def build_catalog(tree: SourceTree, cache: CatalogCache | None = None) -> Catalo
     """
     paths = tree.paths()
     tests = [path for path in paths if is_test_file(path)]
+    bodies = [path for path in paths if is_body(path)]
     databases = [path for path in paths if _OPERATOR_FILES.match(path)]
+    in_test_tree = frozenset(filter(_is_in_test_tree, paths))
     with collector_paused():
-        known = KnownFiles(tree, [*tests, *databases], cache)
-        outlines = known.recall(tests, _OUTLINES)
+        known = KnownFiles(tree, cache)
+        known.look_up([*tests, *bodies, *databases])
+        outlines = known.recall([*tests, *bodies], _OUTLINES)
+        outlines.update(known.recall(started_or_starred(outlines, in_test_tree - outlines.keys()), _OUTLINES))
         operators = known.recall(databases, _OPERATORS)
         known.keep()
-        assembly = Assembly(outlines, frozenset(filter(_is_in_test_tree, paths)))
+        assembly = Assembly(outlines, in_test_tree)
         files = {path: assembly.file(path) for path in tests}
     return Catalog(files, frozenset().union(*operators.values()) if databases else None)
 

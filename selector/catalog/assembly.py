@@ -11,6 +11,7 @@ import posixpath
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from selector.catalog.bodies import borrowed_text
 from selector.catalog.edges import EdgeKind, FileEdge, module_paths, strongest, text_edges
 from selector.catalog.entries import CatalogTest, Helper, Origin, TestFile
 from selector.catalog.outline import ClassOutline, FileOutline, Method, Outlines
@@ -30,8 +31,8 @@ class _Located:
 
 
 class Assembly:
-    """Catalog entries from the outlines of all test files. `paths` are the Python files of the test tree, to which
-    edges may lead. What several files need is worked out once."""
+    """Catalog entries from the outlines of all test files and of the bodies outside them. `paths` are the Python files
+    of the test tree, to which edges may lead. What several files need is worked out once."""
 
     def __init__(self, outlines: Outlines, paths: Collection[str]) -> None:
         self._outlines = outlines
@@ -47,6 +48,7 @@ class Assembly:
         entries = sorted(self._entries(outline, edges), key=lambda entry: (entry.test.cls, entry.test.name))
         if not entries or outline.makes_tests:
             entries.insert(0, _rest_of(outline))
+        written = {entry.origin.file for entry in entries}
         return TestFile(
             path,
             outline.owners,
@@ -55,6 +57,7 @@ class Assembly:
             tuple(entries),
             parsed=outline.parsed,
             edges=strongest(edges),
+            borrowed=tuple(part for part in borrowed_text(outline, self._outlines) if part.file not in written),
         )
 
     def _entries(self, outline: FileOutline, edges: list[FileEdge]) -> Iterator[CatalogTest]:
@@ -79,6 +82,10 @@ class Assembly:
         for local in outline.imported:
             if local not in outline.classes and (found := self._imported_class(outline, local)):
                 yield local, found
+        for module in outline.starred:
+            if other := self._module(outline, module):
+                classes = ((name, cls) for name, cls in other.classes.items() if name not in outline.classes)
+                yield from ((name, self._locate(other, cls)) for name, cls in classes)
 
     def _class_entries(self, path: str, local: str, lineage: list[_Located]) -> Iterator[CatalogTest]:
         helpers: dict[str, Helper] = {}
@@ -129,19 +136,33 @@ class Assembly:
         return [self._resolve(located.file, base) for base in located.cls.bases if base != "object"]
 
     def _resolve(self, outline: FileOutline, name: str) -> _Located | None:
-        if name in outline.classes:
-            return self._locate(outline, outline.classes[name])
-        return self._imported_class(outline, name)
+        around, _, last = name.rpartition(".")
+        if around and (found := self._resolve_in(outline, around, last)):
+            return found
+        if last in outline.classes:
+            return self._locate(outline, outline.classes[last])
+        return self._imported_class(outline, last)
+
+    def _resolve_in(self, outline: FileOutline, around: str, last: str) -> _Located | None:
+        """`Outer.Inner` or `module.Class`."""
+        outer = self._resolve(outline, around)
+        if outer is not None:
+            inner = outer.file.nested.get(f"{outer.cls.name}.{last}")
+            return self._locate(outer.file, inner) if inner is not None else None
+        module = ".".join(outline.imported.get(around, (around,)))
+        other = self._module(outline, module)
+        return self._locate(other, other.classes[last]) if other is not None and last in other.classes else None
 
     def _imported_class(self, outline: FileOutline, local: str) -> _Located | None:
         module, name = outline.imported.get(local, ("", ""))
-        if not module or module.startswith("torch."):
-            return None
-        for path in module_paths(posixpath.dirname(outline.path), module):
-            other = self._outlines.get(path)
-            if other is not None and other is not outline and name in other.classes:
-                return self._locate(other, other.classes[name])
-        return None
+        other = self._module(outline, module) if module else None
+        return self._locate(other, other.classes[name]) if other is not None and name in other.classes else None
+
+    def _module(self, outline: FileOutline, module: str) -> FileOutline | None:
+        """The outline of a module that a file imports, if it is a test file or holds bodies."""
+        folder = posixpath.dirname(outline.path)
+        found = (self._outlines.get(path) for path in module_paths(folder, module))
+        return next((other for other in found if other is not None and other is not outline), None)
 
     def _is_collected(self, located: _Located, lineage: list[_Located], *, instantiated: bool) -> bool:
         """Whether a test runner takes the class: by its name, by a base that is or may be a `TestCase`, or because it
@@ -181,8 +202,10 @@ def _functions(outline: FileOutline) -> dict[str, Helper]:
         for name, function in outline.functions.items()
         if not name.startswith("test")
     }
+    around = {name.partition(".")[0] for name in outline.nested}
     for cls in outline.classes.values():
-        if not cls.name.startswith("test") and not any(name.startswith("test") for name in cls.methods):
+        holds_tests = cls.name in around or any(name.startswith("test") for name in cls.methods)
+        if not cls.name.startswith("test") and not holds_tests:
             found[cls.name] = Helper(outline.path, cls.name, cls.words)
     return found
 

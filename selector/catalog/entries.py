@@ -74,7 +74,8 @@ class CatalogTest:
 class TestFile:
     """One upstream test file. `owners` are the labels of its `# Owner(s):` line; `imports` are the modules it imports
     and the names it imports from them, dotted; `uses` are dotted `torch...` names in its text with their prefixes;
-    `edges` are the other files of the test tree it leans on."""
+    `edges` are the other files it leans on; `borrowed` is the text of other files that runs as part of it although it
+    inherits no test from them: of files it starts, takes everything from, or generates its tests from."""
 
     path: str
     owners: tuple[str, ...]
@@ -83,6 +84,14 @@ class TestFile:
     tests: tuple[CatalogTest, ...]
     parsed: bool = True
     edges: tuple[FileEdge, ...] = ()
+    borrowed: tuple[Helper, ...] = ()
+
+    def texts(self) -> Iterator[frozenset[str]]:
+        """The words of its tests, of the helpers of each, and of what it borrows."""
+        for test in self.tests:
+            yield test.words
+            yield from (helper.words for helper in test.helpers)
+        yield from (helper.words for helper in self.borrowed)
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,26 @@ class Reader(Generic[Known]):
 
 
 class KnownFiles:
-    """The files at `paths`. `recall` answers; `keep` gives the cache what had to be read."""
+    """The files of a tree. `recall` answers; `keep` gives the cache what had to be read."""
 
-    def __init__(self, tree: SourceTree, paths: Sequence[str], cache: CatalogCache | None) -> None:
+    def __init__(self, tree: SourceTree, cache: CatalogCache | None) -> None:
         self._tree = tree
         self._cache = cache if PARSER else None
-        self._keys = {path: key for path in paths if (key := self._key(path))} if self._cache else {}
-        self._records = self._cache.load(PARSER, list(self._keys.values())) if self._cache else {}
+        self._keys: dict[str, str] = {}
+        self._records: dict[str, bytes] = {}
         self._fresh: dict[str, bytes] = {}
+
+    def look_up(self, paths: Sequence[str]) -> None:
+        """Ask the cache for all of these at once, as it is cheaper to read once."""
+        if self._cache is not None:
+            keys = {path: key for path in paths if path not in self._keys and (key := self._key(path))}
+            self._keys.update(keys)
+            self._records.update(self._cache.load(PARSER, list(keys.values())))
 
     def recall(self, paths: Sequence[str], reader: Reader[Known]) -> dict[str, Known]:
         """What `reader` finds in each file, by path in the order given."""
+        if not self._keys.keys() >= set(paths):
+            self.look_up(paths)
         known = {path: found for path in paths if (found := self._recalled(path, reader)) is not None}
         unknown = [path for path in paths if path not in known]
         for file in _read_all(self._tree, unknown):

@@ -43,7 +43,7 @@ class Method:
 
 @dataclass(slots=True)
 class ClassOutline:
-    """A class with its base names as written (last part) and its own methods. `loose` are the words of its text outside
+    """A class with its base names as written (dotted) and its own methods. `loose` are the words of its text outside
     the methods."""
 
     name: str
@@ -62,6 +62,7 @@ class FileOutline:
     """What one test file says. `imported` maps a local name to the module and name it comes from; `starred` are modules
     from which it takes everything; `scripts` are `.py` names in its strings, if it starts processes; `instantiated` are
     classes handed to one of the `instantiate_..._tests` functions; `makes_tests`: some tests are made on import.
+    `nested` are classes with tests that stand in another class, by `Outer.Inner`; only what inherits from them runs.
     `loose` are the words outside classes and functions, or all of them when the file does not parse."""
 
     path: str
@@ -72,6 +73,7 @@ class FileOutline:
     loose: frozenset[str] = _NO_WORDS
     makes_tests: bool = False
     classes: dict[str, ClassOutline] = field(default_factory=dict)
+    nested: dict[str, ClassOutline] = field(default_factory=dict)
     functions: dict[str, Method] = field(default_factory=dict)
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
     instantiated: frozenset[str] = _NO_WORDS
@@ -130,6 +132,7 @@ class _Reader:
                 taken.append(_lines_of(statement))
             elif isinstance(statement, ast.ClassDef):
                 _put(outline.classes, statement.name, self._class(statement), replaced)
+                outline.nested.update(self._nested(statement))
                 taken.append(_lines_of(statement))
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
                 instantiated.update(_instantiated(statement.value))
@@ -137,7 +140,7 @@ class _Reader:
         outline.loose = self._loose(range(len(self._lines)), taken).union(*replaced)
 
     def _class(self, node: ast.ClassDef) -> ClassOutline:
-        bases = tuple(name for base in node.bases if (name := _last_name(base)))
+        bases = tuple(name for base in node.bases if (name := _dotted_name(base)))
         methods: dict[str, Method] = {}
         replaced: list[frozenset[str]] = []
         own = [statement for statement in _flatten(node.body) if isinstance(statement, _FUNCTIONS)]
@@ -145,6 +148,13 @@ class _Reader:
             _put(methods, statement.name, self._method(statement), replaced)
         loose = self._loose(_lines_of(node), [_lines_of(statement) for statement in own])
         return ClassOutline(node.name, bases, loose.union(*replaced), methods)
+
+    def _nested(self, node: ast.ClassDef) -> Iterator[tuple[str, ClassOutline]]:
+        for statement in _flatten(node.body):
+            if isinstance(statement, ast.ClassDef):
+                cls = self._class(statement)
+                if any(name.startswith("test") for name in cls.methods):
+                    yield f"{node.name}.{statement.name}", cls
 
     def _method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Method:
         span = _lines_of(node)
@@ -194,13 +204,27 @@ def _flatten(statements: Iterable[ast.stmt | ast.ExceptHandler]) -> Iterator[ast
             yield statement
 
 
+def _dotted_name(node: ast.expr) -> str | None:
+    """The name of an expression: `common.TestCase`, `Base` of `Base[int]`, `make` of `make()`. What is no name before a
+    dot is left away."""
+    parts: list[str] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, (ast.Subscript, ast.Call)):
+            node = node.value if isinstance(node, ast.Subscript) else node.func
+        else:
+            break
+    else:
+        parts.append(node.id)
+    return ".".join(reversed(parts)) or None
+
+
 def _last_name(node: ast.expr) -> str | None:
-    """The last name of an expression: `TestCase` of `common.TestCase`, `Base` of `Base[int]`, `make` of `make()`."""
-    while isinstance(node, (ast.Subscript, ast.Call)):
-        node = node.value if isinstance(node, ast.Subscript) else node.func
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else None
+    """The last part of the name of an expression."""
+    dotted = _dotted_name(node)
+    return dotted.rpartition(".")[2] if dotted else None
 
 
 def _owners(text: str) -> tuple[str, ...]:

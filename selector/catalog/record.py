@@ -32,10 +32,8 @@ def pack_outline(outline: FileOutline) -> bytes:
         "parsed": outline.parsed,
         "loose": numbers.of_set(outline.loose),
         "makes_tests": outline.makes_tests,
-        "classes": [
-            [numbers(cls.name), numbers.of(cls.bases), numbers.of_set(cls.loose), _packed(cls.methods, numbers)]
-            for cls in outline.classes.values()
-        ],
+        "classes": [_packed_class(cls, numbers) for cls in outline.classes.values()],
+        "nested": [[numbers(name), *_packed_class(cls, numbers)] for name, cls in outline.nested.items()],
         "functions": _packed(outline.functions, numbers),
         "imported": [numbers.of((local, *names)) for local, names in outline.imported.items()],
         "instantiated": numbers.of_set(outline.instantiated),
@@ -60,6 +58,7 @@ def unpack_outline(path: str, record: bytes) -> FileOutline:
             loose=frozenset(map(word, fields["loose"])),
             makes_tests=fields["makes_tests"],
             classes={word(name): _class(word, name, *rest) for name, *rest in fields["classes"]},
+            nested={word(name): _class(word, *rest) for name, *rest in fields["nested"]},
             functions=_unpacked(fields["functions"], word),
             imported={word(local): (word(module), word(name)) for local, module, name in fields["imported"]},
             instantiated=frozenset(map(word, fields["instantiated"])),
@@ -109,6 +108,10 @@ def _packed(methods: dict[str, Method], numbers: _Numbers) -> list[Any]:
             packed += ([numbers(mark.name), numbers.of(mark.names), mark.strings] for mark in method.decoration.marks)
         found.append(packed)
     return found
+
+
+def _packed_class(cls: ClassOutline, numbers: _Numbers) -> list[Any]:
+    return [numbers(cls.name), numbers.of(cls.bases), numbers.of_set(cls.loose), _packed(cls.methods, numbers)]
 
 
 def _unpacked(methods: Sequence[Any], word: Any) -> dict[str, Method]:

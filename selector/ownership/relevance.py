@@ -1,7 +1,8 @@
 """BM25 over the test files of a catalog: how much the text of a file has to do with the terms of a change.
 
 A file is taken as the bag of its tests: a term counts once for every test that says it, itself or through a helper. So
-what a whole file is about weighs more than what one of its tests mentions. Source of the formula: Robertson and
+what a whole file is about weighs more than what one of its tests mentions. Text that the file borrows counts by its
+functions. Source of the formula: Robertson and
 Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), 3.3.
 """
 
@@ -79,10 +80,7 @@ class _Collection:
 def _vocabulary(catalog: Catalog, wanted: frozenset[str]) -> dict[str, list[str]]:
     """The words of the catalog that hold a wanted term, each with the wanted terms it holds."""
     words: set[str] = set()
-    for test in catalog:
-        words.update(test.words)
-        for helper in test.helpers:
-            words.update(helper.words)
+    words.update(*(text for file in catalog.files.values() for text in file.texts()))
     held = {word: [term for term in terms_of(word) if term in wanted] for word in words}
     return {word: terms for word, terms in held.items() if terms}
 
@@ -98,6 +96,8 @@ def _bag(file: TestFile, vocabulary: Mapping[str, list[str]], names: frozenset[s
                 known[key] = helper.words & names
             said |= known[key]
         counts.update(said)
+    for borrowed in file.borrowed:
+        counts.update(borrowed.words & names)
     bag: Counter[str] = Counter()
     for word in sorted(counts):
         for term in vocabulary[word]:
@@ -106,7 +106,7 @@ def _bag(file: TestFile, vocabulary: Mapping[str, list[str]], names: frozenset[s
 
 
 def _length(file: TestFile) -> int:
-    return sum(len(test.words) + sum(len(helper.words) for helper in test.helpers) for test in file.tests)
+    return sum(map(len, file.texts()))
 
 
 def _path_terms(path: str) -> list[str]:

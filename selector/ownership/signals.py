@@ -146,13 +146,7 @@ def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
 
 
 def _says(file: TestFile, names: frozenset[str]) -> bool:
-    return any(not names.isdisjoint(words) for words in _texts(file))
-
-
-def _texts(file: TestFile) -> Iterable[frozenset[str]]:
-    for test in file.tests:
-        yield test.words
-        yield from (helper.words for helper in test.helpers)
+    return any(not names.isdisjoint(words) for words in file.texts())
 
 
 def _is_source(file: FileChange) -> bool:
@@ -164,7 +158,7 @@ def _is_moved(file: FileChange) -> bool:
 
 
 def _reads_docstrings(file: TestFile) -> bool:
-    return any("docstring" in word.lower() for words in _texts(file) for word in words)
+    return any("docstring" in word.lower() for words in file.texts() for word in words)
 
 
 _EDGES: Mapping[str, _Edge] = {
