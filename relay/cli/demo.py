@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.cli import text
+from relay.cli import demo_text
 from relay.cli.exits import ExitCode
 from relay.cli.options import JsonOption
 from relay.cli.output import Output
@@ -50,10 +50,10 @@ def demo(
 
     out = Output(as_json)
     state_dir = _state_dir()
-    out.note(text.demo_preparing(upstream))
+    out.note(demo_text.preparing(upstream))
     change = _change(state_dir, upstream, base, head)
     with EmbeddedService(_settings(state_dir, change), port=port) as service:
-        out.note(text.demo_serving(service.url))
+        out.note(demo_text.serving(service.url))
         run, tests = _play(service, change, out)
         problems = _problems(run, tests) if upstream is None else []
         if as_json:
@@ -100,7 +100,7 @@ def _play(service: EmbeddedService, change: UpstreamChange, out: Output) -> tupl
     with ApiClient(service.url) as client:
         before = _newest(client)
         _deliver(service.url, webhook)
-        out.note(text.demo_delivered(webhook.headers["X-GitHub-Delivery"]))
+        out.note(demo_text.delivered(webhook.headers["X-GitHub-Delivery"]))
         detail = follow_on_screen(client, _run_after(client, before), out)
         _show_verdict(client, detail, out)
         return detail.run, _all_tests(client, detail.run.id)
@@ -125,7 +125,7 @@ def _deliver(url: str, webhook: SignedWebhook) -> None:
 
     reply = httpx.post(f"{url}/github/webhook", content=webhook.body, headers=webhook.headers, trust_env=False)
     if reply.status_code != httpx.codes.OK:
-        raise Failure(text.demo_refused(reply.status_code, reply.text), text.demo_refused_hint())
+        raise Failure(demo_text.refused(reply.status_code, reply.text), demo_text.refused_hint())
 
 
 def _newest(client: ApiClient) -> int:
@@ -142,7 +142,7 @@ def _run_after(client: ApiClient, before: int) -> int:
         if (newest := _newest(client)) > before:
             return newest
         time.sleep(0.1)
-    raise Failure(text.demo_no_run(_RUN_APPEARS_S), text.demo_no_run_hint())
+    raise Failure(demo_text.no_run(_RUN_APPEARS_S), demo_text.no_run_hint())
 
 
 def _all_tests(client: ApiClient, run_id: int) -> list[TestView]:
@@ -169,13 +169,13 @@ def _ended_by_itself(run: RunSummary) -> bool:
 def _say_how_it_went(out: Output, run: RunSummary, problems: list[str], *, designed: bool) -> None:
     out.note("")
     if not _ended_by_itself(run):
-        out.note(text.demo_not_finished(run.state, run.headline))
+        out.note(demo_text.not_finished(run.state, run.headline))
     elif designed:
-        out.note(text.demo_as_designed() if not problems else text.demo_not_as_designed(problems))
+        out.note(demo_text.as_designed() if not problems else demo_text.not_as_designed(problems))
 
 
 def _stay(out: Output, url: str) -> None:
-    out.note(text.demo_stays(url))
+    out.note(demo_text.stays(url))
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(3600)

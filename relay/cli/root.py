@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relay import __version__
-from relay.cli import about, device, doctor, environments, manifests, run, select, service, text
+from relay.cli import about, device, doctor, environments, manifests, run, select, service, text, why
 from relay.cli.demo import demo
 from relay.cli.exits import MEANINGS
 
@@ -32,6 +32,7 @@ def build() -> typer.Typer:
         group.rich_markup_mode = app.rich_markup_mode
         app.add_typer(group, name=name)
     app.command("select")(select.select)
+    app.command("why")(why.why)
     app.command("doctor")(doctor.doctor)
     app.command("version")(about.version)
     return app

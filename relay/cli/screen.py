@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from relay.cli import text
+from relay.cli import demo_text
 from relay.cli.output import Output, one_line
 from relay.cli.report import show_funnel
 from relay.client import ApiClient
@@ -55,13 +55,13 @@ def follow_on_screen(client: ApiClient, run_id: int, out: Output) -> RunDetail:
 
 def _show_reasons(client: ApiClient, out: Output, detail: RunDetail) -> None:
     """Some tests that are in and some that are out, each with its chain of reasons; the page has all of them."""
-    for kept, total, heading in ((True, detail.kept, text.demo_kept), (False, detail.dropped, text.demo_dropped)):
+    for kept, total, heading in ((True, detail.kept, demo_text.kept), (False, detail.dropped, demo_text.dropped)):
         decisions = client.decisions(detail.run.id, kept=kept, limit=_REASONS_SHOWN).decisions
         if decisions:
             out.say()
             out.say(heading(len(decisions), total))
         for decision in decisions:
-            out.say(f"  {one_line(decision.test, 1_000)}{text.demo_must_run() if decision.must_run else ''}")
+            out.say(f"  {one_line(decision.test, 1_000)}{demo_text.must_run() if decision.must_run else ''}")
             for reason in decision.reasons:
                 out.say(f"    {reason.stage} {one_line(reason.rule)}: {one_line(reason.evidence)}")
     out.say()

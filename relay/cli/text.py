@@ -207,30 +207,8 @@ def bad_manifests_hint(folder: str) -> str:
     return f"`relay manifest check {folder}` lists every problem"
 
 
-def nothing_affected() -> str:
-    return "no test is affected by this change"
-
-
-def nothing_left(dropped: int) -> str:
-    return f"{tests(dropped)} considered, none selected; --explain says why"
-
-
-def selected(kept: int, dropped: int) -> str:
-    return f"{tests(kept)} selected, {dropped} considered and left out"
-
-
 def tests(count: int) -> str:
     return "1 test" if count == 1 else f"{count} tests"
-
-
-def test_not_considered(name: str) -> str:
-    return f"no considered test has '{name}' in its name"
-
-
-def kept_or_dropped(kept: bool, must_run: bool) -> str:
-    if not kept:
-        return "left out"
-    return "selected, must run" if must_run else "selected"
 
 
 def python_hint() -> str:
@@ -343,59 +321,3 @@ def service_has_old_manifests(address: str, problem: str) -> str:
 
 def old_manifests_hint() -> str:
     return "correct the manifest; the service reads the folder again by itself"
-
-
-def demo_preparing(upstream: object) -> str:
-    return f"reading the change from {upstream}" if upstream else "making an upstream repository with a change in it"
-
-
-def demo_serving(url: str) -> str:
-    return f"the service is up: {url}"
-
-
-def demo_delivered(delivery: str) -> str:
-    return f"webhook delivered: {delivery}"
-
-
-def demo_refused(status: int, answer: str) -> str:
-    return f"the service refused the webhook with {status}: {answer}"
-
-
-def demo_refused_hint() -> str:
-    return "look into the log lines above; RELAY_WEBHOOK_SECRET and RELAY_UPSTREAM_REPO play a part"
-
-
-def demo_no_run(seconds: float) -> str:
-    return f"no run appeared within {seconds:g} s of the webhook"
-
-
-def demo_no_run_hint() -> str:
-    return "`relay doctor` checks what the service needs; the log lines above may say more"
-
-
-def demo_not_finished(state: str, headline: str) -> str:
-    return f"the run did not finish, it is {state}: {headline}"
-
-
-def demo_as_designed() -> str:
-    return "the demo went as designed"
-
-
-def demo_not_as_designed(problems: Sequence[str]) -> str:
-    return "\n".join(("the demo did not go as designed:", *(f"  {problem}" for problem in problems)))
-
-
-def demo_kept(shown: int, total: int) -> str:
-    return f"Selected, {shown} of {total} shown:"
-
-
-def demo_dropped(shown: int, total: int) -> str:
-    return f"Left out, {shown} of {total} shown:"
-
-
-def demo_must_run() -> str:
-    return " (must run)"
-
-
-def demo_stays(url: str) -> str:
-    return f"the page stays up at {url}; Ctrl-C stops it"

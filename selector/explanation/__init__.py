@@ -5,10 +5,11 @@ Reads outcomes, decides nothing. Evidence quotes the change and is not to be tru
 
 from selector.explanation.advice import what_would_change
 from selector.explanation.naming import Named, find_tests
-from selector.explanation.record import Decision, Explanation, as_object, deciding, decision_of, explain
+from selector.explanation.record import TAKES_ALL, Decision, Explanation, as_object, deciding, decision_of, explain
 from selector.explanation.summary import Summary, Tally, summarise
 
 __all__ = [
+    "TAKES_ALL",
     "Decision",
     "Explanation",
     "Named",

@@ -21,7 +21,7 @@ class Named:
 
 def find_tests(name: str, tests: Iterable[BaseTest]) -> Named:
     """The test called exactly so; else those with the name in theirs; else the one whose variant it is (`test_add` for
-    `test_add_spyre_float32`)."""
+    `TestASPYRE::test_add_spyre_float32`, with the class at least, since many names begin like another)."""
     known = {str(test): test for test in tests}
     if name in known:
         return Named((known[name],))
@@ -35,6 +35,8 @@ def find_tests(name: str, tests: Iterable[BaseTest]) -> Named:
 def _bases(variant: str, tests: Sequence[BaseTest]) -> list[BaseTest]:
     """The tests with the longest name that the variant's begins with, of its file and class where it says them."""
     scope, _, method = variant.rpartition("::")
+    if not scope:
+        return []
     file, _, cls = scope.partition("::") if ".py" in scope else ("", "", scope)
     fitting = [
         test

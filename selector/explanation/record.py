@@ -11,7 +11,7 @@ from selector.manifests import ManifestSet
 from selector.types import BaseTest, Candidate, Mode, Reason, Selection, Stage, WeighedSignal
 
 #: Rules that take every test, whatever else is said of it.
-_TAKES_ALL = frozenset({"full", "widened"})
+TAKES_ALL = frozenset({"full", "widened"})
 _WEIGHED = "weighed signals"
 
 
@@ -83,8 +83,8 @@ def deciding(candidate: Candidate, kept: bool) -> Reason | None:
     if decision in {Decision.LEFT_OUT, Decision.BY_LOT}:
         return candidate.reasons[-1] if candidate.reasons else None
     ties = [reason for reason in candidate.reasons if reason.stage is Stage.OWNERSHIP]
-    takes_all = [reason for reason in ties if reason.rule in _TAKES_ALL]
-    if decision is Decision.MUST_RUN and (own := [it for it in ties if it.rule not in {_WEIGHED, *_TAKES_ALL}]):
+    takes_all = [reason for reason in ties if reason.rule in TAKES_ALL]
+    if decision is Decision.MUST_RUN and (own := [it for it in ties if it.rule not in {_WEIGHED, *TAKES_ALL}]):
         return max(own, key=lambda reason: reason.score or 0.0)
     triaged = [reason for reason in candidate.reasons if reason.stage is Stage.TRIAGE]
     return next(iter((*takes_all, *reversed(triaged), *reversed(ties))), None)

@@ -14,10 +14,11 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
-from relay.contract import Attempt, Expected, FunnelStep, Observation, TestedOn, Tree
+from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
 from relay.views import (
     ApiError,
     Conclusion,
+    DecisionPage,
     Health,
     RunDetail,
     RunEvent,
@@ -90,6 +91,9 @@ class StandIn:
 
     runs: dict[int, RunSummary]
     failures: list[TestView] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    filtered: list[FilteredTest] = field(default_factory=list)
+    selection_state: str | None = "selected"
     events: list[RunEvent] = field(default_factory=list)
     events_per_stream: int = 1000
     streams: bool = True
@@ -134,7 +138,7 @@ def make_app(state: StandIn) -> FastAPI:
         step = FunnelStep(stage=1, name="change", entered=3, left=1, unit="files", summary="1 source file changed")
         detail = RunDetail(
             run=state.runs[run_id],
-            selection_state="selected",
+            selection_state=state.selection_state,
             funnel=(step,),
             changed_files=(),
             notes=("offline ranker",),
@@ -151,6 +155,12 @@ def make_app(state: StandIn) -> FastAPI:
     def tests(run_id: int, verdict: Verdict | None = None) -> TestPage:
         found = tuple(test for test in state.failures if test.verdict is verdict)
         return TestPage(tests=found, total=len(found))
+
+    @app.get("/api/v1/runs/{run_id}/decisions")
+    def decisions(run_id: int, q: str = "") -> DecisionPage:
+        found = tuple(decision for decision in state.decisions if q in decision.test)
+        kept_out = tuple(test for test in state.filtered if q in test.id)
+        return DecisionPage(decisions=found, filtered=kept_out, total=len(found))
 
     @app.get("/api/v1/runs/{run_id}/junit.xml")
     def junit(run_id: int) -> Response:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from relay.cli.change_options import seconds_of
 from tests.relay.cli.conftest import Relay
 
 FILES = {
@@ -87,11 +89,84 @@ def test_json_holds_funnel_and_reasons(relay: Relay, repo: Path, form: tuple[str
     assert ended.err == ""
 
 
+def test_json_holds_cost_counts_and_the_key(relay: Relay, repo: Path) -> None:
+    """What the page says, for programs; the same command says the same again."""
+    line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--json")
+    told = relay(*line).json
+    assert isinstance(told, dict)
+    assert (len(told["plan_key"]), told["cost"]["expected_s"], told["cost"]["assumed"]) == (64, 1.0, 1)
+    assert told["summary"]["counts"] == [
+        {"decision": "must run", "rule": "mention", "tests": 1, "files": 1, "seconds": 1.0}
+    ]
+    decision = told["decisions"][0]
+    assert (decision["decision"], decision["stage"], decision["plan"]) == ("must run", 2, told["plan_key"])
+    assert 0 < len(decision["signals"]) <= 3
+    assert relay(*line).json == told
+
+
+def test_one_record_a_line_for_every_considered_test(relay: Relay, repo: Path) -> None:
+    """Of all, or of those asked for."""
+    line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--explain", "--format", "jsonl")
+    records = [json.loads(text) for text in relay(*line).out.splitlines()]
+    assert [(record["test"], record["decision"]) for record in records] == [(TEST, "must run")]
+    assert relay(*line, "test_absent").out == ""
+
+
+def test_the_page_says_what_runs_at_what_risk_and_what_would_change_it(relay: Relay, repo: Path) -> None:
+    out = relay("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests").out
+    rows = dict(line.split("\t", 1) for line in out.splitlines() if "\t" in line)
+    assert rows["runs"] == "1 test in 1.0 s; all that can run here take 1.0 s"
+    assert rows["durations"] == "assumed, none of these tests is on record"
+    assert rows["risk"] == "none: everything that can run here does"
+    assert rows["must run"] == "mention\t1\t1\t1.0 s"
+    assert "--full" in rows["to change it"]
+
+
+def test_everything_runs_when_that_is_asked_for(relay: Relay, repo: Path) -> None:
+    """Also for a change of words alone."""
+    ended = relay("select", "--repo", str(repo), "--base", "HEAD~1", "--no-manifests", "--full", "--format", "ids")
+    assert ended.out.splitlines() == [TEST]
+    assert "everything runs: asked for with --full" in ended.err
+
+
+def test_a_budget_never_takes_what_must_run(relay: Relay, repo: Path) -> None:
+    line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--format", "ids")
+    ended = relay(*line, "--budget", "0s")
+    assert ended.out.splitlines() == [TEST]
+    assert "1.0 s more than the budget of 0 s" in ended.err
+
+
+def test_what_is_left_out_can_run_by_lot(relay: Relay, repo: Path) -> None:
+    (repo / "test/test_apart.py").write_text("class TestApart(TestCase):\n    def test_apart(self):\n        pass\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "apart")
+    (repo / "torch/functional.py").write_text("def roll_up(x):\n    return x + 2\n")
+    git(repo, "commit", "-q", "-am", "more")
+    line = ("select", "--repo", str(repo), "--base", "HEAD~1", "--no-manifests", "--format", "ids")
+    assert relay(*line).out.splitlines() == [TEST]
+    assert len(relay(*line, "--holdout", "1").out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("600", 600), ("90s", 90), ("10m", 600), ("1h30m", 5_400), ("1.5h", 5_400)]
+)
+def test_lengths_of_time(given: str, seconds: float) -> None:
+    assert seconds_of(given) == seconds
+
+
+@pytest.mark.parametrize("option", [("--budget", "soon"), ("--budget", "-5"), ("--budget", ""), ("--holdout", "3")])
+def test_wishes_that_mean_nothing_are_refused(relay: Relay, repo: Path, option: tuple[str, str]) -> None:
+    """As a wrong command line, before anything is read."""
+    ended = relay("select", "--repo", str(repo), "--base", "HEAD~2", *option)
+    assert (ended.code, ended.out) == (2, "")
+    assert option[0] in ended.err
+
+
 def test_explain_tells_the_chain_of_the_named_tests(relay: Relay, repo: Path) -> None:
     """A part of the name is enough; an unknown one is said to be unknown."""
     line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--no-manifests", "--explain")
     ended = relay(*line, "test_roll_up", "test_absent")
-    assert ended.out.startswith(f"{TEST}: selected")
+    assert ended.out.startswith(f"{TEST}: must run")
     assert "\n  stage 2 " in ended.out
     assert "'test_absent'" in ended.err
 
@@ -104,7 +179,7 @@ def test_manifests_have_the_last_word(relay: Relay, repo: Path, tmp_path: Path) 
     line = ("select", "--repo", str(repo), "--base", "HEAD~2", "--manifests", str(folder))
     ended = relay(*line, "--format", "ids")
     assert (ended.code, ended.out) == (0, "")
-    assert "none selected" in ended.err
+    assert "the manifests let none of them run" in ended.err
     explained = relay(*line, "--explain", "test_roll_up").out
     assert f"{TEST}: left out" in explained
     assert "\n  stage 4 " in explained

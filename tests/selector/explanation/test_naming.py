@@ -23,7 +23,8 @@ ALL = (REST, OTHER, ADD_OUT, ADD)
         ("test/nn/test_b.py", (REST,)),
         ("test/test_a.py::TestASPYRE::test_add_spyre_float32", (ADD,)),
         ("TestASPYRE::test_add_out_spyre_float32", (ADD_OUT,)),
-        ("test_add_out_spyre", (OTHER, ADD_OUT)),
+        ("test/nn/test_b.py::test_add_out_spyre", (OTHER,)),
+        ("test_add_out_spyre", ()),
     ],
 )
 def test_by_name_by_part_and_by_variant(name: str, found: tuple[BaseTest, ...]) -> None:
