@@ -54,7 +54,7 @@ class Ground:
     def timed(self, candidate: Candidate) -> Candidate:
         """The candidate with its seconds."""
         test = candidate.test
-        return replace(candidate, seconds=self.seconds.of(test), assumed=not self.seconds.recorded(test))
+        return candidate.lasting(self.seconds.of(test), assumed=not self.seconds.recorded(test))
 
     def left_out(self, planned: Collection[BaseTest], dropped: Iterable[Candidate]) -> list[Candidate]:
         """What could run and is not planned, with the reasons for that: a test that no stage considered has them too.
