@@ -11,6 +11,7 @@ from selector.catalog.assembly import Assembly
 from selector.catalog.bodies import is_body, started_or_starred
 from selector.catalog.edges import EdgeKind, FileEdge
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
+from selector.catalog.groups import PathGroup, read_groups
 from selector.catalog.known_files import KnownFiles, Reader
 from selector.catalog.marks import Mark
 from selector.catalog.outline import FileOutline, read_outline, unreadable_outline
@@ -30,6 +31,7 @@ __all__ = [
     "Helper",
     "Mark",
     "Origin",
+    "PathGroup",
     "TestFile",
     "build_catalog",
 ]
@@ -62,7 +64,7 @@ def build_catalog(tree: SourceTree, cache: CatalogCache | None = None) -> Catalo
         known.keep()
         assembly = Assembly(outlines, in_test_tree)
         files = {path: assembly.file(path) for path in tests}
-    return Catalog(files, frozenset().union(*operators.values()) if databases else None)
+    return Catalog(files, frozenset().union(*operators.values()) if databases else None, read_groups(tree))
 
 
 def _outline(path: str, text: str | None) -> FileOutline:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from selector.catalog.edges import FileEdge
+from selector.catalog.groups import PathGroup
 from selector.catalog.marks import Mark
 from selector.types import BaseTest
 
@@ -97,10 +98,11 @@ class TestFile:
 @dataclass(frozen=True)
 class Catalog:
     """All test files by path, sorted. `operators` are the names of upstream's operator database, `None` when the tree
-    has none."""
+    has none; `groups` are the lists in which upstream puts sources and tests together."""
 
     files: Mapping[str, TestFile]
     operators: frozenset[str] | None = None
+    groups: tuple[PathGroup, ...] = ()
 
     def __iter__(self) -> Iterator[CatalogTest]:
         return (test for file in self.files.values() for test in file.tests)

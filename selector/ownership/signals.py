@@ -7,13 +7,14 @@ of this room) are added by `with_rules`. Nothing here decides.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from selector.catalog import Catalog, EdgeKind, TestFile
-from selector.change import Category, ChangeSet, FileChange, Status
+from selector.catalog import Catalog, EdgeKind
+from selector.change import ChangeSet
 from selector.known import History
+from selector.ownership.kinds import KINDS, of_kind
+from selector.ownership.listed import listed_together
 from selector.ownership.relevance import TestFileIndex
 from selector.ownership.terms import Terms, code_terms, description_terms, path_terms
 from selector.types import Reason
@@ -32,19 +33,14 @@ SIGNALS = (
     "gradient tests",
     "operator tests",
     "leans on a changed file",
+    "module tests",
+    "optimizer tests",
+    "listed together",
 )
 #: The rules of single tests that are signals too.
-RULE_SIGNALS = ("edited test", "path", "import", "mention")
+RULE_SIGNALS = ("edited test", "path", "import", "mention", "operator mention")
 #: Signals that need a history; without one they are unknown rather than zero, so other weights apply.
 HISTORY_SIGNALS = frozenset({"co-change share", "co-change"})
-
-_WALKS = frozenset({"walk_packages", "iter_modules"})
-_DIFFERENTIATES = frozenset({"gradcheck", "gradgradcheck"})
-_DERIVATIVE_FILES = re.compile(r"(tools/autograd|torchgen/packaged/autograd|torch/csrc/autograd)/")
-_OPERATOR_FILES = re.compile(
-    r"aten/src/ATen/native/|torch/(_refs|_decomp|_prims)/|torch/(_meta_registrations|nn/functional)\.py"
-    r"|torch/testing/_internal/(common_methods_invocations|opinfo/)|tools/autograd/derivatives\.yaml"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +60,9 @@ def file_signals(change: ChangeSet, catalog: Catalog, description: str, history:
     for name, signals in (
         *_words(change, catalog, description),
         *_past(change, catalog, history),
-        *((name, _edge(change, catalog, name)) for name in _EDGES),
+        *((name, _seen(of_kind(change, catalog, kind))) for name, kind in KINDS.items()),
         ("leans on a changed file", _leaning(change, catalog)),
+        ("listed together", _seen(listed_together(change, catalog))),
     ):
         for path, signal in signals.items():
             found[path][name] = signal
@@ -88,6 +85,10 @@ def _words(change: ChangeSet, catalog: Catalog, description: str) -> Iterable[tu
     yield "paths in path", _shares(index.by_path(paths), lambda path: f"{path} is named like a changed path")
     for name, query in (("paths in tests", paths), ("code in tests", code), ("description in tests", words)):
         yield name, _shares(index.by_text(query), _saying(index, query))
+
+
+def _seen(found: Mapping[str, tuple[float, str]]) -> dict[str, Signal]:
+    return {path: Signal(value, evidence) for path, (value, evidence) in found.items()}
 
 
 def _saying(index: TestFileIndex, query: Terms) -> Callable[[str], str]:
@@ -115,24 +116,6 @@ def _past(change: ChangeSet, catalog: Catalog, history: History | None) -> Itera
     yield "co-change", {path: Signal(round(math.log1p(strength[path]), 6), evidence[path]) for path in strength}
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    """A reason that holds for a class of changes and a class of test files."""
-
-    change: Callable[[FileChange], bool]
-    tests: Callable[[TestFile], bool]
-    evidence: str
-
-
-def _edge(change: ChangeSet, catalog: Catalog, name: str) -> dict[str, Signal]:
-    edge = _EDGES[name]
-    cause = next((file.path for file in change.files if edge.change(file)), None)
-    if cause is None:
-        return {}
-    signal = Signal(1.0, f"{edge.evidence} {cause}")
-    return {path: signal for path, file in catalog.files.items() if edge.tests(file)}
-
-
 def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
     """Test files that subclass, run again or start a changed file of the test tree."""
     changed = {path for file in change.files for path in file.paths}
@@ -143,44 +126,3 @@ def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
         if edge.path in changed and edge.kind is not EdgeKind.IMPORT
     }
     return {path: Signal(1.0, f"{edge.kind}: {edge.evidence} ({edge.path})") for path, edge in found.items()}
-
-
-def _says(file: TestFile, names: frozenset[str]) -> bool:
-    return any(not names.isdisjoint(words) for words in file.texts())
-
-
-def _is_source(file: FileChange) -> bool:
-    return file.category is Category.PYTHON_SOURCE
-
-
-def _is_moved(file: FileChange) -> bool:
-    return file.status in (Status.ADDED, Status.DELETED, Status.RENAMED)
-
-
-def _reads_docstrings(file: TestFile) -> bool:
-    return any("docstring" in word.lower() for words in file.texts() for word in words)
-
-
-_EDGES: Mapping[str, _Edge] = {
-    "walks packages": _Edge(
-        lambda file: _is_source(file) and file.matters,
-        lambda file: _says(file, _WALKS),
-        "looks at every module, and so at",
-    ),
-    "walks new modules": _Edge(
-        lambda file: _is_source(file) and _is_moved(file), lambda file: _says(file, _WALKS), "finds the modules, as"
-    ),
-    "reads docstrings": _Edge(
-        lambda file: _is_source(file) and not file.matters, _reads_docstrings, "reads docstrings, as those of"
-    ),
-    "gradient tests": _Edge(
-        lambda file: _DERIVATIVE_FILES.match(file.path) is not None,
-        lambda file: _says(file, _DIFFERENTIATES),
-        "checks gradients, which come from",
-    ),
-    "operator tests": _Edge(
-        lambda file: _OPERATOR_FILES.match(file.path) is not None,
-        lambda file: any("ops" in test.decorators for test in file.tests),
-        "runs every operator, and so those of",
-    ),
-}

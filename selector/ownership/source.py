@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from selector.catalog import Catalog, CatalogTest, TestFile
 from selector.change import Category, FileChange, Reached, Status
 from selector.change.classify import is_test_file
-from selector.change.symbols import is_private
 from selector.ownership.areas import area_names, path_names
 from selector.ownership.links import Link, link, too_common
 from selector.ownership.modules import imports_directly, imports_package
@@ -140,20 +139,3 @@ def owned(file: FileChange, catalog: Catalog) -> Iterator[Link]:
         label = next((label for label in test_file.owners if names.intersection(area_names(label))), None)
         if label is not None:
             yield from (link(test, "owner label", f"{label} and {file.path}", 0.3) for test in test_file.tests)
-
-
-def operator_driven(file: FileChange, catalog: Catalog) -> Iterator[Link]:
-    """Tests that `@ops` or `@modules` generate from upstream's databases, when a changed public name is in them. A tree
-    without databases takes them from elsewhere, so any public name may be in them."""
-    if file.category is not Category.PYTHON_SOURCE:
-        return
-    names = [reached.name for reached in file.reached if not is_private(reached.name)]
-    known = [name for name in names if catalog.operators is None or name in catalog.operators]
-    if not known:
-        return
-    evidence = (
-        f"generated from the operator database, which {'may have' if catalog.operators is None else 'has'} {known[0]}"
-    )
-    for test in catalog:
-        if test.decorators & {"ops", "modules"}:
-            yield link(test, "operator database", evidence, 0.75)

@@ -12,7 +12,8 @@ from selector.ownership.description import named_in_description
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import Link, Rule
 from selector.ownership.observed import observed_links
-from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
+from selector.ownership.operators import naming_operators, operator_driven
+from selector.ownership.source import importing, mentions, named_alike, owned
 from selector.ownership.weighing import RULE, Weighing
 from selector.types import BaseTest, Candidate, Reason
 
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     named_alike,
     importing,
     operator_driven,
+    naming_operators,
     owned,
 )
 

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
-from selector.change import ChangeSet, Effect
+from selector.change import ChangeSet
+from selector.ownership.kinds import HARMLESS
 
 Terms = Mapping[str, float]
 
@@ -43,8 +44,6 @@ _COMMON = frozenset(
         "not",
     }
 )
-#: Effects of facts that no test of ours can see.
-_HARMLESS = frozenset({Effect.NONE, Effect.OTHER_BACKEND})
 _DESCRIPTION_CAP = 4_000
 _CODE_CAP = 1_000_000
 #: How much more a changed name says than a word that merely stands in a changed line.
@@ -90,7 +89,7 @@ def _changed_names(change: ChangeSet) -> set[str]:
     """Names of what changed, of its callers and of the operators it is about."""
     named = {reached.name for file in change.files for reached in file.reached}
     symbols = {symbol for file in change.files for symbol in file.symbols}
-    symbols.update(name for fact in change.facts if fact.effect not in _HARMLESS for name in (fact.symbol, fact.op))
+    symbols.update(name for fact in change.facts if fact.effect not in HARMLESS for name in (fact.symbol, fact.op))
     return named.union(part for symbol in symbols for part in _WORD.findall(symbol))
 
 

@@ -13,7 +13,8 @@ from selector.ownership.description import named_in_description
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import EVIDENCE_CAP, Link
 from selector.ownership.modules import module_name
-from selector.ownership.source import importing, mentions, named_alike, operator_driven, owned
+from selector.ownership.operators import operator_driven
+from selector.ownership.source import importing, mentions, named_alike, owned
 from tests.selector.upstream import HEADER, MemoryTree, source_of_class
 
 
