@@ -7,14 +7,15 @@ loop; a lost lease or a cancelled run ends the shard at the next test boundary a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import structlog
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
 from selector.catalog import CatalogFile
-from selector.known import Known
+from selector.history import read_history
+from selector.known import History, Known
 from selector.manifests import Profile
 from selector.triage import LlmClient
 from workers.builds.build_process import BuildStoppedError
@@ -125,7 +126,10 @@ class Session:
                 "The relay leased a select shard without its order; relay and worker differ in version."
             )
         choice = self.bench.choose(checkout)
-        with self._ready(checkout, choice.environment, keeper) as (trees, runner, _):
+        with (
+            self._ready(checkout, choice.environment, keeper) as (trees, runner, _),
+            self._history(checkout) as history,
+        ):
             run = SelectRun(
                 trees=trees,
                 runner=runner,
@@ -136,7 +140,7 @@ class Session:
                 should_stop=keeper.stop_requested,
                 say=keeper.say,
                 profile=self.manifest_profile,
-                known=Known(observed=RecordedTests(self.client, self.identity.device)),
+                known=Known(history=history, observed=RecordedTests(self.client, self.identity.device)),
                 catalog=self._catalog(),
             )
             report = run.report(order)
@@ -144,6 +148,14 @@ class Session:
             return False
         self.client.post_selection(lease, report)
         return True
+
+    def _history(self, checkout: Checkout) -> AbstractContextManager[History | None]:
+        """What changed together before the change, from commits that are read once for this machine; anew for each
+        shard where a test could write down other commits."""
+        file = self.workspace.history if self.bench.confined else checkout.folder / "history"
+        return read_history(
+            file, checkout.repository, checkout.base_sha, lambda note: log.warning("history not used", note=note)
+        )
 
     def _catalog(self) -> CatalogFile | None:
         """What this machine has read of upstream's tests, unless a test could write there which tests there are."""

@@ -41,6 +41,11 @@ class Workspace:
         return self.folder / "catalog"
 
     @property
+    def history(self) -> Path:
+        """The file of what was read of upstream's commits, shared in the same way."""
+        return self.folder / "history"
+
+    @property
     def shards(self) -> Path:
         return self.folder / "shards"
 

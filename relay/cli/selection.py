@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.cli import selection_text
-from relay.cli.catalog_file import user_catalog
 from relay.cli.change import LocalChange, NoChange, read_change
 from relay.cli.connect import load_settings
 from relay.cli.manifests.folder import read_manifests
 from relay.cli.model import budget_of, configured_model
 from relay.cli.output import Output, one_line
+from relay.cli.user_cache import local_known, user_catalog
 from selector.catalog import Catalog, build_catalog
 from selector.cut import Cut
 from selector.manifests import ManifestSet
@@ -74,8 +74,10 @@ def run_selection(wish: Wish, out: Output) -> LocalSelection:
         try:
             base = stack.enter_context(GitTree(change.repo, change.base))
             head = stack.enter_context(GitTree(change.repo, change.head))
+            known = stack.enter_context(local_known(change, note))
             outcome = run_stages(
                 *(change.diff, base, head),
+                known=known,
                 llm=model,
                 manifests=manifests,
                 cut=wish.cut,

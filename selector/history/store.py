@@ -36,13 +36,20 @@ class CommitStore:
 
     def __init__(self, file: Path) -> None:
         self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None)
-        if self._one("PRAGMA user_version") != _VERSION:
-            self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT")
+        try:
+            if self._one("PRAGMA user_version") != _VERSION:
+                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT")
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._database.close()
 
     def fill(self, repo: Path, head: str) -> int:

@@ -280,6 +280,7 @@ def test_what_was_read_of_tests_is_kept_where_tests_cannot_write(
     replace(session, bench=replace(session.bench, confined=confined)).run()
     assert relay.selections
     assert (tmp_path / "work" / "catalog").is_file() is confined
+    assert (tmp_path / "work" / "history").is_file() is confined
 
 
 def test_a_base_is_run_once_for_all_changes_that_are_compared_with_it(

@@ -228,6 +228,21 @@ def test_what_was_read_of_the_tests_is_kept_for_the_user(relay: Relay, repo: Pat
     assert relay(*line) == first
 
 
+def test_what_changed_together_before_counts(relay: Relay, repo: Path, catalog: Path) -> None:
+    """A test whose text only imports what changes has its past beside the import for a reason."""
+    stripes = "import torch.functional\n\n\nclass TestStripes:\n    def test_stripes(self): pass\n"
+    for count in range(9):
+        (repo / "torch/functional.py").write_text(f"def roll_up(x):\n    return x + {count}\n")
+        (repo / "test/test_zebra.py").write_text(f"{stripes}# {count}\n")
+        git(repo, "add", ".")
+        git(repo, "commit", "-q", "-m", "both")
+    (repo / "torch/functional.py").write_text("def roll_up(x):\n    return x\n")
+    git(repo, "commit", "-q", "-am", "source")
+    done = relay("select", "--repo", str(repo), "--no-manifests", "--explain", "test_stripes", "--base", "HEAD~1")
+    assert "changed with torch/functional.py" in done.out, done
+    assert catalog.with_name("history").is_file()
+
+
 def test_a_user_without_a_home_keeps_nothing(relay: Relay, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setattr(Path, "home", _no_home)
