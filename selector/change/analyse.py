@@ -20,6 +20,7 @@ from selector.change.moves import follow_moves
 from selector.change.native_yaml import compare_yaml, is_operator_yaml
 from selector.change.pins import is_pins, pin_facts
 from selector.change.python_facts import PythonFile, python_facts
+from selector.change.python_text import PythonText, PythonTexts
 from selector.change.reach import Exports, reached_names
 from selector.change.samples import Samples
 from selector.change.symbols import Difference, compare
@@ -59,8 +60,9 @@ class _Analysis:
     def __init__(self, base: SourceTree, head: SourceTree) -> None:
         self._base = base
         self._head = head
-        self._exports = Exports(head)
-        self._samples = Samples(head)
+        self._python = PythonTexts(base), PythonTexts(head)
+        self._exports = Exports(self._python[1])
+        self._samples = Samples(self._python[1])
         self._operators = Operators(head)
         self.differences: dict[str, Difference] = {}
 
@@ -83,12 +85,10 @@ class _Analysis:
         """Of a file that has to be read, when it is of a kind that is looked into."""
         if delta.unreadable or not _has_parts(delta):
             return _whole(delta, category, delta.unreadable or None)
-        texts = self._texts(delta)
-        if texts is None:
-            return _whole(delta, category, _NO_TEXT)
         if delta.path.endswith(_PYTHON_SUFFIXES):
-            return self._judge_python(delta, category, *texts)
-        return self._judge_parts(delta, category, *texts)
+            return self._judge_python(delta, category)
+        texts = self._texts(delta)
+        return self._judge_parts(delta, category, *texts) if texts is not None else _whole(delta, category, _NO_TEXT)
 
     def _pins(self, delta: FileDelta, category: Category) -> tuple[Fact, ...]:
         texts = self._texts(delta)
@@ -101,7 +101,12 @@ class _Analysis:
         new = "" if delta.status is Status.DELETED else self._head.read(delta.path)
         return None if old is None or new is None else (old, new)
 
-    def _judge_python(self, delta: FileDelta, category: Category, old: str, new: str) -> FileChange:
+    def _judge_python(self, delta: FileDelta, category: Category) -> FileChange:
+        before, after = self._python
+        old = PythonText("") if delta.status is Status.ADDED else before.read(delta.old_path or delta.path)
+        new = PythonText("") if delta.status is Status.DELETED else after.read(delta.path)
+        if old is None or new is None:
+            return _whole(delta, category, _NO_TEXT)
         difference = compare(old, new)
         if difference is None:
             return _whole(delta, category, "the file does not parse on both sides")
@@ -115,7 +120,7 @@ class _Analysis:
             change,
             symbols=difference.symbols,
             module_level=difference.module_level or not _in_place(delta),
-            reached=reached_names(delta.path, new or old, difference.symbols, self._exports),
+            reached=reached_names(delta.path, new if new.text else old, difference.symbols, self._exports),
         )
 
     def _judge_parts(self, delta: FileDelta, category: Category, old: str, new: str) -> FileChange:

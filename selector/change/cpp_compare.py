@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from selector.change.cpp_outline import Part, PartKind, outline
-from selector.change.cpp_tokens import Token, tokens
+from selector.change.cpp_tokens import tokens
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _NAMESPACES = frozenset({b"at", b"c10", b"detail", b"native", b"std", b"torch"})
@@ -79,19 +79,24 @@ def _pieces(text: CppText) -> Mapping[Key, Piece]:
     open_parts: list[Part] = [file]
     following = iter([*parts, None])
     upcoming = next(following)
+    until, guard, into = 0, "", list[bytes]()  # what follows before `until` under the same guard goes into one piece
     for token in text.tokens:
-        while len(open_parts) > 1 and open_parts[-1].end <= token.start:
-            open_parts.pop()
-        while upcoming is not None and upcoming.start <= token.start:
-            if upcoming.end > token.start:
-                open_parts.append(upcoming)
-            upcoming = next(following)
-        _add(pieces, open_parts[-1], token)
+        if token.start >= until or token.guard != guard:
+            while len(open_parts) > 1 and open_parts[-1].end <= token.start:
+                open_parts.pop()
+            while upcoming is not None and upcoming.start <= token.start:
+                if upcoming.end > token.start:
+                    open_parts.append(upcoming)
+                upcoming = next(following)
+            until = min(open_parts[-1].end, upcoming.start if upcoming is not None else file.end)
+            guard = token.guard
+            into = _piece(pieces, open_parts[-1], guard).tokens
+        into.append(token.text)
     return pieces
 
 
-def _add(pieces: dict[Key, Piece], part: Part, token: Token) -> None:
-    key = (part.kind, part.name, part.key, token.guard)
+def _piece(pieces: dict[Key, Piece], part: Part, guard: str) -> Piece:
+    key = (part.kind, part.name, part.key, guard)
     if key not in pieces:
-        pieces[key] = Piece(part, token.guard)
-    pieces[key].tokens.append(token.text)
+        pieces[key] = Piece(part, guard)
+    return pieces[key]

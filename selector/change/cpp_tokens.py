@@ -9,28 +9,24 @@ Phases of translation: https://en.cppreference.com/w/cpp/language/translation_ph
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from selector.change.backends import backend_of_macro
 
+# What is skipped, and then a token, a newline included; nothing at the end of the text.
 _TOKEN = re.compile(
     rb"""
-      (?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")
-    | (?P<string>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")
-    | (?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
-    | (?P<char>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
-    | (?P<comment>/\*.*?\*/|//(?:\\\r?\n|[^\n])*)
-    | (?P<splice>\\\r?\n)
-    | (?P<newline>\n)
-    | (?P<blank>[ \t\r\f\v]+)
-    | (?P<word>[A-Za-z_\x80-\xff$][\w\x80-\xff$]*)
-    | (?P<sign>->\*?|::|<<=?|\+\+|--|&&|\|\||[-+*/%&|^!=<>]=|\#\#|.)
+    ((?:[ \t\r\f\v]+|/\*.*?\*/|//(?:\\\r?\n|[^\n])*|\\\r?\n)*)
+    ( (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+    | (?:u8|[uUL])?"(?:\\.|[^"\\\n])*"
+    | \.?\d(?:[eEpP][+-]|'?[\w.])*
+    | (?:u8|[uUL])?'(?:\\.|[^'\\\n])+'
+    | [A-Za-z_\x80-\xff$][\w\x80-\xff$]*
+    | ->\*?|::|<<=?|\+\+|--|&&|\|\||[-+*/%&|^!=<>]=|\#\#|.
+    |)
     """,
     re.DOTALL | re.VERBOSE,
 )
-_SKIPPED = frozenset({"comment", "splice", "blank"})
 _MACRO = re.compile(rb"[A-Z][A-Z0-9_]{2,}|assert|static_assert")
 _DEFINED = re.compile(rb"defined\s*\(\s*(\w+)\s*\)|defined\s+(\w+)|(\w+)")
 
@@ -45,77 +41,46 @@ class Token(NamedTuple):
     directive: bool
 
 
-@dataclass(slots=True)
-class _State:
-    """Where the reader is: in a directive, how deep in parentheses, from which depth on in a macro's arguments."""
-
-    directive: bool = False
-    line_start: bool = True
-    depth: int = 0
-    macro_depth: int | None = None
-    blank: bool = False
-    previous: bytes = b""
-
-
 def tokens(source: bytes) -> list[Token]:
-    """The tokens of a text in order. Nothing but comments and blanks is left out, whatever the text is."""
-    return list(_guarded(_plain(source)))
+    """The tokens of a text in order. Nothing but comments and blanks is left out, whatever the text is.
 
-
-def _plain(source: bytes) -> Iterator[Token]:
-    state = _State()
-    for match in _TOKEN.finditer(source):
-        kind, text = match.lastgroup, match.group()
-        if kind == "mark":
-            kind = "raw"
-        if kind in _SKIPPED:
-            state.blank = True
-        elif kind == "newline":
-            if state.directive:
-                yield Token(b"\n", match.start(), "", True)
-            state.directive, state.line_start, state.blank = False, True, True
-        else:
-            if text == b"#" and state.line_start:
-                state.directive = True
-            yield Token(_spelled(text, state), match.start(), "", state.directive)
-            _advance(text, state)
-    if state.directive:
-        yield Token(b"\n", len(source), "", True)
-
-
-def _spelled(text: bytes, state: _State) -> bytes:
-    matters = state.macro_depth is not None or (state.directive and not state.line_start)
-    return b" " + text if matters and state.blank else text
-
-
-def _advance(text: bytes, state: _State) -> None:
-    if text == b"(":
-        state.depth += 1
-        if state.macro_depth is None and _MACRO.fullmatch(state.previous):
-            state.macro_depth = state.depth
-    elif text == b")":
-        if state.macro_depth == state.depth:
-            state.macro_depth = None
-        state.depth = max(0, state.depth - 1)
-    state.previous, state.line_start, state.blank = text, False, False
-
-
-def _guarded(plain: Iterator[Token]) -> Iterator[Token]:
-    """Each token with the outermost condition around it that only another backend fulfils. The lines of such a
-    condition are that backend's as well: without it they select nothing."""
+    Each has the outermost condition around it that only another backend fulfils. The lines of such a condition are that
+    backend's as well: without it they select nothing."""
+    found: list[Token] = []
     conditions: list[str] = []
-    line: list[Token] = []
-    guard = ""
-    for token in plain:
-        if token.directive:
-            line.append(token)
-            if token.text == b"\n":
-                own = _enter(conditions, b"".join(part.text for part in line))
-                guard = _outermost(conditions)
-                yield from (part._replace(guard=own) for part in line)
-                line = []
-        else:
-            yield token._replace(guard=guard) if guard else token
+    guard, directive = "", -1  # where the preprocessor line begins that is being read
+    line_start, previous = True, b""
+    depth, macro_depth = 0, 0  # of parentheses, and from which depth on they are a macro's arguments
+    for match in _TOKEN.finditer(source):
+        blank, text = match.group(1, 2)
+        if text == b"\n" or not text:
+            if directive >= 0:
+                found.append(Token(b"\n", match.start(2), "", directive=True))
+                guard = _close_line(found, directive, conditions)
+            directive, line_start = -1, True
+            continue
+        if line_start and text == b"#":
+            directive = len(found)
+        matters = (blank or line_start) if macro_depth else blank and directive >= 0 and not line_start
+        found.append(Token(b" " + text if matters else text, match.start(2), guard, directive >= 0))
+        if text == b"(":
+            depth += 1
+            if not macro_depth and _MACRO.fullmatch(previous):
+                macro_depth = depth
+        elif text == b")":
+            if macro_depth == depth:
+                macro_depth = 0
+            depth = max(0, depth - 1)
+        previous, line_start = text, False
+    return found
+
+
+def _close_line(found: list[Token], start: int, conditions: list[str]) -> str:
+    """Give a preprocessor line, which begins at a place of `found`, its guard, and return that of what follows."""
+    line = found[start:]
+    own = _enter(conditions, b"".join(part.text for part in line))
+    found[start:] = [Token(part.text, part.start, own, directive=True) for part in line]
+    return _outermost(conditions)
 
 
 def _outermost(conditions: list[str]) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from selector.change.facts import Effect, Fact, FactKind
+from selector.change.python_text import PythonText
 from selector.change.symbols import bound_names
 
 #: Syntax in which lists of entries stand.
@@ -25,17 +27,28 @@ _SAMPLES = ("sample_inputs_", "error_inputs_", "reference_inputs_", "module_inpu
 _BACKENDS = ("CUDA", "ROCM", "XPU", "Hpu", "MPS")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
-    """One entry: `name` is its first argument, `variant` its `variant_test_name`; `fields` maps each argument to its
-    source's digest, `names` to the names it uses."""
+    """One entry: `callee` is its class, `name` its first argument, `variant` its `variant_test_name`; `source` is equal
+    for equal entries, `arguments` are the others. What is asked of few entries is worked out when it is."""
 
     kind: FactKind
+    callee: str
     name: str
     variant: str
     line: int
-    fields: Mapping[str, str]
-    names: Mapping[str, frozenset[str]]
+    source: tuple[int, int, str]
+    arguments: Mapping[str, ast.expr] = field(compare=False, repr=False)
+
+    @cached_property
+    def fields(self) -> Mapping[str, str]:
+        """Each argument with its digest, and the class."""
+        return {"class": self.callee, **{name: ast.dump(value) for name, value in self.arguments.items()}}
+
+    @cached_property
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """Each argument with the names it uses."""
+        return {name: frozenset(_names(value)) for name, value in self.arguments.items()}
 
     @property
     def label(self) -> str:
@@ -47,9 +60,10 @@ def is_database(path: str) -> bool:
     return path.startswith("torch/testing/_internal/") and path.endswith(".py")
 
 
-def read_entries(module: ast.Module) -> tuple[Entry, ...]:
+def read_entries(text: PythonText) -> tuple[Entry, ...]:
     """The entries of a module in the order of its source."""
-    return tuple(_entry(call) for call in _calls_in(module.body))
+    body = text.module.body if text.module is not None else ()
+    return tuple(_entry(call, text.lines) for call in _calls_in(body))
 
 
 def lists_of_entries(module: ast.Module) -> frozenset[str]:
@@ -64,7 +78,7 @@ def compare_entries(path: str, base: Sequence[Entry], head: Sequence[Entry]) -> 
     for key, entry in after.items():
         if key not in before:
             yield _fact(path, entry, Effect.SAMPLES, "new entry")
-        elif before[key].fields != entry.fields:
+        elif before[key].source != entry.source and before[key].fields != entry.fields:
             yield from _changes(path, before[key], entry)
     for key, entry in before.items():
         if key not in after:
@@ -123,7 +137,7 @@ def _subject(call: ast.Call) -> ast.expr | None:
     return next((keyword.value for keyword in call.keywords if keyword.arg == "name"), None)
 
 
-def _entry(call: ast.Call) -> Entry:
+def _entry(call: ast.Call, lines: Sequence[str]) -> Entry:
     callee = _dotted(call.func).rpartition(".")[2]
     subject = _subject(call)
     named = {f"argument {place}": value for place, value in enumerate(call.args) if value is not subject}
@@ -131,11 +145,12 @@ def _entry(call: ast.Call) -> Entry:
     variant = named.get("variant_test_name")
     return Entry(
         _kind(callee),
+        callee,
         _text(subject) if subject is not None else "",
         _text(variant) if variant is not None else "",
         call.lineno,
-        {"class": callee, **{name: ast.dump(value) for name, value in named.items()}},
-        {name: frozenset(_names(value)) for name, value in named.items()},
+        (call.col_offset, call.end_col_offset or 0, "\n".join(lines[call.lineno - 1 : call.end_lineno])),
+        named,
     )
 
 
@@ -151,7 +166,7 @@ def _keyed(entries: Sequence[Entry]) -> dict[tuple[str, str, str, int], Entry]:
     for entry in entries:
         place = 0
         # a Python reference is an entry of its own beside the operator of the same name, whatever its class is now
-        group = "reference" if "PythonRef" in entry.fields["class"] else entry.kind.value
+        group = "reference" if "PythonRef" in entry.callee else entry.kind.value
         while (group, entry.name, entry.variant, place) in keyed:
             place += 1
         keyed[group, entry.name, entry.variant, place] = entry
@@ -165,8 +180,8 @@ def _changes(path: str, before: Entry, after: Entry) -> Iterator[Fact]:
         if before.fields.get(field) != after.fields.get(field)
     )
     effects: dict[Effect, list[str]] = {}
-    for field in fields:
-        effects.setdefault(_effect(field), []).append(field)
+    for name in fields:
+        effects.setdefault(_effect(name), []).append(name)
     for effect, changed in effects.items():
         yield _fact(path, after, effect, f"changed: {', '.join(changed)}")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from selector.change.classify import is_test_file
 from selector.change.facts import Category, Effect, Fact, FactKind
 from selector.change.opinfo import compare_entries, without_entries
+from selector.change.python_text import PythonText
 from selector.change.samples import Samples
 from selector.change.symbols import Aspect, Changed, Difference, bound_names
 from selector.change.text_changes import changed_text
@@ -28,8 +29,8 @@ class PythonFile:
 
     path: str
     category: Category
-    base: str
-    head: str
+    base: PythonText
+    head: PythonText
     difference: Difference
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from selector.change.opinfo import Entry, is_database, lists_of_entries, read_entries, users_of
+from selector.change.python_text import PythonText, PythonTexts
 from selector.change.reach import CallGraph
-from selector.source import last_part, parse_module, words
-from selector.trees import SourceTree
+from selector.source import last_part, words
 
 _FOLDER = "torch/testing/_internal/"
 #: Where entries stand; the functions they use may stand beside them.
@@ -29,29 +29,30 @@ _SAMPLERS = ("sample_", "error_", "reference_inputs", "reference_", "module_", "
 class _Database:
     """One text of a database; who uses whom in it is worked out when first asked."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, text: PythonText, module: ast.Module) -> None:
+        self._text = text
         self._module = module
-        self.entries = read_entries(module)
+        self.entries = read_entries(text)
 
     @cached_property
     def graph(self) -> CallGraph:
-        return CallGraph(self._module, lists_of_entries(self._module))
+        return CallGraph(self._text, lists_of_entries(self._module))
 
 
 class Samples:
     """The databases of one tree, and of changed files on both sides."""
 
-    def __init__(self, head: SourceTree) -> None:
+    def __init__(self, head: PythonTexts) -> None:
         self._head = head
-        self._said: dict[str, tuple[str, frozenset[str]]] = {}
-        self._read: dict[tuple[str, str], _Database | None] = {}
+        self._said: dict[PythonText, frozenset[str]] = {}
+        self._read: dict[PythonText, _Database | None] = {}
 
-    def entries(self, path: str, text: str) -> tuple[Entry, ...]:
+    def entries(self, path: str, text: PythonText) -> tuple[Entry, ...]:
         """The entries in `text`, which stands at `path`."""
-        database = self._database(path, text) if is_database(path) and "Info(" in text else None
+        database = self._database(text) if is_database(path) and "Info(" in text.text else None
         return database.entries if database is not None else ()
 
-    def users(self, path: str, symbol: str, texts: Sequence[str]) -> tuple[tuple[Entry, str], ...]:
+    def users(self, path: str, symbol: str, texts: Sequence[PythonText]) -> tuple[tuple[Entry, str], ...]:
         """Entries that use a function of the file at `path`, whose sides are `texts`, directly or through others; with
         the arguments that do. None for a function that does not make inputs."""
         if not is_database(path) or not last_part(symbol).lstrip("_").startswith(_SAMPLERS):
@@ -61,29 +62,25 @@ class Samples:
             found.setdefault((entry.kind, entry.label), (entry, fields))
         return tuple(found.values())
 
-    def _using(self, path: str, function: str, texts: Sequence[str]) -> Iterator[tuple[Entry, str]]:
+    def _using(self, path: str, function: str, texts: Sequence[PythonText]) -> Iterator[tuple[Entry, str]]:
         names = frozenset({function})
         for text in texts:
-            database = self._database(path, text)
+            database = self._database(text)
             if database is not None:
                 names |= database.graph.callers(names)
                 yield from users_of(names, database.entries)
         for other in (_FOLDER + name for name in _DATABASES if _FOLDER + name != path):
-            text, said = self._text(other)
-            database = self._database(other, text) if names & said else None
+            text = self._head.read(other)
+            database = self._database(text) if text is not None and names & self._words(text) else None
             if database is not None:
                 yield from users_of(database.graph.callers(names), database.entries)
 
-    def _text(self, path: str) -> tuple[str, frozenset[str]]:
-        """A database of the tree and the words in it."""
-        if path not in self._said:
-            text = self._head.read(path) or ""
-            self._said[path] = (text, words(text))
-        return self._said[path]
+    def _words(self, text: PythonText) -> frozenset[str]:
+        if text not in self._said:
+            self._said[text] = words(text.text)
+        return self._said[text]
 
-    def _database(self, path: str, text: str) -> _Database | None:
-        key = (path, text)
-        if key not in self._read:
-            module = parse_module(text)
-            self._read[key] = None if module is None else _Database(module)
-        return self._read[key]
+    def _database(self, text: PythonText) -> _Database | None:
+        if text not in self._read:
+            self._read[text] = None if text.module is None else _Database(text, text.module)
+        return self._read[text]

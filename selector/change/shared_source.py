@@ -9,17 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from selector.source import source_lines
+from selector.change.python_text import PythonText
 
-Source = tuple[str, ast.Module]
 _Key = tuple[str, int, str]  # class around it, column, text
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def shared_source(base: Source, head: Source) -> tuple[Mapping[ast.stmt, str], Mapping[ast.stmt, str]]:
+def shared_source(base: PythonText, head: PythonText) -> tuple[Mapping[ast.stmt, str], Mapping[ast.stmt, str]]:
     """For each side the statements of the module, and the definitions in its classes, whose source both sides have;
     with a digest that is equal for equal source and is no dump of a statement."""
-    before, after = dict(_keys(*base)), dict(_keys(*head))
+    before, after = dict(_keys(base)), dict(_keys(head))
     common = set(before.values()) & set(after.values())
     return _digests(before, common), _digests(after, common)
 
@@ -28,9 +27,9 @@ def _digests(keys: Mapping[ast.stmt, _Key], common: set[_Key]) -> Mapping[ast.st
     return {statement: f"source {key[1]} {key[2]}" for statement, key in keys.items() if key in common}
 
 
-def _keys(text: str, module: ast.Module) -> Iterator[tuple[ast.stmt, _Key]]:
-    lines = source_lines(text)
-    for statement in module.body:
+def _keys(text: PythonText) -> Iterator[tuple[ast.stmt, _Key]]:
+    lines = text.lines
+    for statement in text.module.body if text.module is not None else ():
         yield statement, _key("", statement, lines)
         if isinstance(statement, ast.ClassDef):
             for inner in statement.body:
@@ -39,7 +38,11 @@ def _keys(text: str, module: ast.Module) -> Iterator[tuple[ast.stmt, _Key]]:
 
 
 def _key(owner: str, statement: ast.stmt, lines: Sequence[str]) -> _Key:
-    start = statement.lineno
-    if isinstance(statement, Definition):
-        start = min([start, *(decorator.lineno for decorator in statement.decorator_list)])
-    return owner, statement.col_offset, "\n".join(lines[start - 1 : statement.end_lineno])
+    return owner, statement.col_offset, "\n".join(lines[first_line(statement) - 1 : statement.end_lineno])
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line a statement starts at, its decorators included."""
+    if not isinstance(statement, Definition):
+        return statement.lineno
+    return min([statement.lineno, *(decorator.lineno for decorator in statement.decorator_list)])

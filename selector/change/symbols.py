@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import ast
 import copy
+import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
+from selector.change.python_text import PythonText
 from selector.change.shared_source import shared_source
 from selector.change.text_changes import Ignoring, shape
-from selector.source import last_part, parse_module
+from selector.source import last_part
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Node = TypeVar("_Node", bound=ast.AST)
 _DEFINITION = "definition "  # no dump of a statement starts like this
 #: Lines of one definition or statement in which narrow aspects are looked for.
 _LOOKED_INTO = 2_000
@@ -77,16 +81,15 @@ class _Outline:
     body: Sequence[ast.stmt]  # the nodes of `statements`
 
 
-def compare(base: str, head: str) -> Difference | None:
+def compare(base: PythonText, head: PythonText) -> Difference | None:
     """What differs between two texts of one module; `None` when one of them does not parse.
 
     An empty text stands for a file that does not exist.
     """
-    modules = parse_module(base), parse_module(head)
-    if modules[0] is None or modules[1] is None:
+    if base.module is None or head.module is None:
         return None
-    shared = shared_source((base, modules[0]), (head, modules[1]))
-    before, after = _outline(modules[0], shared[0]), _outline(modules[1], shared[1])
+    shared = shared_source(base, head)
+    before, after = _outline(base.module, shared[0]), _outline(head.module, shared[1])
     if before is None or after is None:
         return None
     names = before.definitions.keys() | after.definitions.keys()
@@ -190,8 +193,7 @@ def _outline(module: ast.Module, shared: Mapping[ast.stmt, str]) -> _Outline | N
     """`shared` are the statements whose source both sides have; they are not looked into."""
     taker = _Taker(shared)
     try:
-        _drop_docstring(module)
-        body = [_visited(statement, taker, shared) for statement in module.body]
+        body = [_visited(statement, taker, shared) for statement in without_docstring(module.body)]
         statements = [_entry(statement, shared) for statement in body]
     except RecursionError:
         return None
@@ -211,9 +213,11 @@ def _entry(statement: ast.stmt, shared: Mapping[ast.stmt, str]) -> tuple[str, tu
     return shared.get(statement) or ast.dump(statement), bound_names(statement)
 
 
-class _Taker(ast.NodeTransformer):
+class _Taker(ast.NodeVisitor):
     """Takes definitions out of their parent, innermost first. At module level a placeholder stays, because the order
-    of definitions and other statements is what an import executes; inside a class or function none does."""
+    of definitions and other statements is what an import executes; inside a class or function none does.
+
+    The tree stays as it is: a visit answers the node without what was taken, the same one where nothing was."""
 
     def __init__(self, shared: Mapping[ast.stmt, str]) -> None:
         self._shared = shared
@@ -225,11 +229,14 @@ class _Taker(ast.NodeTransformer):
         if node in self._shared:
             return None
         self._path.append(node.name)
-        _drop_docstring(node)
-        self.generic_visit(node)
-        node.body = node.body or [ast.Pass()]  # whether anything nested was left out or taken out
-        self.found.setdefault(".".join(self._path), []).append(ast.dump(node))
-        self.nodes.setdefault(".".join(self._path), []).append(node)
+        bare: Definition = copy.copy(node)
+        bare.body = without_docstring(node.body) or [ast.Pass()]
+        bare = self.generic_visit(bare)
+        if not bare.body:  # whatever was in it was taken out
+            bare = copy.copy(bare)
+            bare.body = [ast.Pass()]
+        self.found.setdefault(".".join(self._path), []).append(ast.dump(bare))
+        self.nodes.setdefault(".".join(self._path), []).append(bare)
         self._path.pop()
         # no module means anything by a `global` statement at its top
         return None if self._path else ast.Global([node.name])
@@ -247,20 +254,41 @@ class _Taker(ast.NodeTransformer):
         """A call that attaches documentation is a docstring in another place."""
         if isinstance(node.func, (ast.Name, ast.Attribute)) and _name_of(node.func) in _DOCUMENTING_CALLS:
             return ast.Call(node.func, node.args[:1], [])
-        self.generic_visit(node)
-        return node
+        return self.generic_visit(node)
+
+    def generic_visit(self, node: _Node) -> _Node:
+        """The node with what the visits of its children answered; a copy where that is something else."""
+        changed: dict[str, object] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                visited = [answer for item in value if (answer := self._visited(item)) is not None]
+                if len(visited) != len(value) or any(map(operator.is_not, visited, value)):
+                    changed[name] = visited
+            elif isinstance(value, ast.AST) and (answer := self.visit(value)) is not value:
+                changed[name] = answer
+        if not changed:
+            return node
+        copied = copy.copy(node)
+        for name, value in changed.items():
+            setattr(copied, name, value)
+        return copied
+
+    def _visited(self, item: object) -> object:
+        return self.visit(item) if isinstance(item, ast.AST) else item
 
 
 def _name_of(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
-def _drop_docstring(node: Definition | ast.Module) -> None:
-    """Remove a leading string; a body of nothing else is then like `pass`."""
-    if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
-        node.body = node.body[1:] if isinstance(node.body[0].value.value, str) else node.body
-    if not node.body and not isinstance(node, ast.Module):
-        node.body = [ast.Pass()]
+def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    """A body without a leading string."""
+    first = body[0] if body else None
+    return body[1:] if isinstance(first, ast.Expr) and _is_text(first.value) else body
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def bound_names(statement: ast.stmt) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from selector.change.python_text import PythonText, PythonTexts
 from selector.change.reach import Exports, reached_names
 from tests.selector.upstream import MemoryTree
 
@@ -26,7 +27,8 @@ def outer(x):
 
 def reached(*symbols: str, init: str = "") -> dict[str, str]:
     tree = MemoryTree({"torch/__init__.py": init})
-    return {item.name: item.through for item in reached_names("torch/functional.py", MODULE, symbols, Exports(tree))}
+    found = reached_names("torch/functional.py", PythonText(MODULE), symbols, Exports(PythonTexts(tree)))
+    return {item.name: item.through for item in found}
 
 
 def test_a_private_helper_reaches_its_public_caller() -> None:
@@ -55,8 +57,8 @@ def test_a_name_exported_under_another_one_is_reached() -> None:
 
 
 def test_a_module_that_does_not_parse_reaches_its_own_names() -> None:
-    exports = Exports(MemoryTree({"torch/__init__.py": "def f(:"}))
-    assert [item.name for item in reached_names("torch/x.py", "def f(:", ["f"], exports)] == ["f"]
+    exports = Exports(PythonTexts(MemoryTree({"torch/__init__.py": "def f(:"})))
+    assert [item.name for item in reached_names("torch/x.py", PythonText("def f(:"), ["f"], exports)] == ["f"]
 
 
 def test_nothing_changed_reaches_nothing() -> None:

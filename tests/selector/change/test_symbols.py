@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from selector.change.symbols import Difference, bound_names, compare, is_private
+from selector.change.python_text import PythonText
+from selector.change.symbols import Difference, bound_names, is_private
+from selector.change.symbols import compare as compare_texts
 from selector.source import parse_module
 
 BASE = '''"""Module."""
@@ -32,6 +34,10 @@ class Box(Base):
     def put(self, x):
         self.size = x
 '''
+
+
+def compare(base: str, head: str) -> Difference | None:
+    return compare_texts(PythonText(base), PythonText(head))
 
 
 def changed(old: str, new: str) -> Difference:
