@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from relay.cli import selection_text
 from relay.cli.output import Output, one_line
 from relay.cli.selection_page import said
-from selector.explanation import TAKES_ALL, deciding, decision_of, what_would_change
+from selector.explanation import TAKES_ALL, Decision, deciding, decision_of, what_would_change
 from selector.types import Candidate, Stage
 
 _STAGES = {stage: f"stage {stage:d} {stage.name.lower()}" for stage in Stage}
@@ -44,9 +44,10 @@ def show_several(out: Output, considered: Sequence[tuple[Candidate, bool]], coun
 
 def verdict(candidate: Candidate, kept: bool) -> str:
     """`left out by "offline ranker" (stage 3 triage)`."""
-    reason = deciding(candidate, kept)
-    stage = _STAGES[reason.stage] if reason else ""
-    return selection_text.decided(decision_of(candidate, kept), one_line(reason.rule) if reason else "", stage)
+    decision, reason = decision_of(candidate, kept), deciding(candidate, kept)
+    if reason is None or decision is Decision.BY_LOT:
+        return decision.value
+    return selection_text.decided(decision, one_line(reason.rule), _STAGES[reason.stage])
 
 
 def _stages(told: Told) -> Iterator[tuple[str, str]]:
@@ -61,10 +62,11 @@ def _silent(stage: Stage, told: Told) -> str:
     """Why a stage said nothing of this test."""
     if stage is not Stage.TRIAGE:
         return told.stages.get(stage, "")
-    reason = deciding(told.candidate, told.kept)
-    if reason is not None and reason.rule in TAKES_ALL:
+    if told.candidate.must_run:
+        return selection_text.not_asked("stage 2 says that it must run")
+    if any(reason.rule in TAKES_ALL for reason in told.candidate.reasons):
         return selection_text.not_asked("every test is taken")
-    return selection_text.not_asked("it must run" if told.candidate.must_run else "nothing tied it to the change")
+    return selection_text.not_asked("nothing ties it to the change")
 
 
 def _facts(told: Told) -> Iterator[tuple[str, str]]:

@@ -58,8 +58,8 @@ def misses(expected: float, saved_s: float) -> str:
     if not saved_s:
         return "none: everything that can run here does"
     if expected < 0.005:
-        return "less than 0.01 failing files are expected to be missed"
-    return f"{expected:.2f} failing files are expected to be missed"
+        return "less than 0.01 failing files of those that can run here are expected to be missed"
+    return f"{expected:.2f} failing files of those that can run here are expected to be missed"
 
 
 def unknown_cost() -> str:
@@ -68,7 +68,7 @@ def unknown_cost() -> str:
 
 def decided(decision: str, rule: str, stage: str) -> str:
     """`left out by "offline ranker" (stage 3, triage)`."""
-    return f'{decision} by "{rule}" ({stage})' if rule else decision
+    return f'{decision} by "{rule}" ({stage})'
 
 
 def not_considered(tied: int, size: int) -> str:

@@ -16,11 +16,11 @@ _WEIGHED = "weighed signals"
 
 
 class Decision(StrEnum):
-    """What became of a considered test. `by lot`: it was left out, and runs to see what leaving out misses."""
+    """What became of a considered test. `runs by lot`: it was left out, and runs to see what leaving out misses."""
 
     MUST_RUN = "must run"
     SELECTED = "selected"
-    BY_LOT = "by lot"
+    BY_LOT = "runs by lot"
     LEFT_OUT = "left out"
 
 

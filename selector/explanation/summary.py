@@ -60,9 +60,11 @@ def _changes(selection: Selection) -> Iterator[str]:
     """The nearest ways to another plan, by how this one came about."""
     rules = {candidate.reasons[-1].rule for candidate in selection.dropped if candidate.reasons}
     if selection.state is SelectionState.WIDENED:
-        yield "a change without the causes of the widening above is judged test by test; a budget in seconds cuts it"
+        yield "a change without the causes of the widening, which the notes name, is judged test by test"
     if any(rule.startswith("over the budget") for rule in rules):
         yield "a larger budget takes the tests that are over it"
+    elif selection.state is SelectionState.WIDENED:
+        yield "a budget in seconds keeps the likeliest of these tests, and those that must run"
     if NOT_IN_MANIFESTS in rules:
         yield "a manifest that lists the affected files lets their tests run"
     if selection.state is not SelectionState.FULL:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from selector.catalog import CatalogCache, CatalogFile
+from selector.cut import WHOLE, Cut
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests
 from selector.pipeline import Outcome, select
-from selector.trees import GitTree, git_diff
+from selector.trees import GitTree, TreeError, git_diff
 from selector.triage import LlmClient, OpenAiClient
 from selector.types import SelectionState, Stage
 from tests.selector.upstream import HEADER, MemoryTree, Repository, source_of_class
@@ -53,11 +54,12 @@ class Change:
         llm: LlmClient | None = None,
         manifests: ManifestSet | None = None,
         title: str = "",
+        cut: Cut = WHOLE,
         cache: CatalogCache | None = None,
     ) -> Outcome:
         diff = git_diff(self._path, self._base, self._head)
         with GitTree(self._path, self._base) as base, GitTree(self._path, self._head) as head:
-            return select(diff, base, head, title=title, llm=llm, manifests=manifests, cache=cache)
+            return select(diff, base, head, title=title, llm=llm, manifests=manifests, cut=cut, cache=cache)
 
 
 def names(outcome: Outcome) -> set[str]:
@@ -147,6 +149,56 @@ def test_a_text_that_is_no_diff_widens() -> None:
     selection = select("not a diff", tree, tree, llm=None, manifests=None).selection
     assert selection.state is SelectionState.WIDENED
     assert len(selection.kept) == 5
+
+
+def test_everything_runs_when_that_is_asked_for_whatever_changed(repository: Repository) -> None:
+    """Words alone too; a budget does not count; what no manifest lists still does not run."""
+    change = Change(repository, {"docs/index.rst": "More\n"})
+    selection = change.select(cut=Cut(budget_s=0.0, holdout=0.5, full="label full")).selection
+    assert selection.state is SelectionState.FULL
+    assert len(selection.kept) == 5
+    assert {candidate.reasons[-1].rule for candidate in selection.kept} == {"full"}
+    assert selection.notes[:1] == ("everything runs: label full",)
+    listed = change.select(manifests=manifest_of("test/test_far.py"), cut=Cut(full="label full"))
+    assert names(listed) == {"test_far"}
+
+
+def test_a_budget_cuts_a_widened_selection_to_what_must_run_and_the_likeliest(repository: Repository) -> None:
+    files = {"setup.py": "x\n", "torch/fft/__init__.py": "def rfft(x):\n    return -x\n"}
+    selection = Change(repository, files).select(cut=Cut(budget_s=2.0)).selection
+    assert selection.state is SelectionState.WIDENED
+    assert (len(selection.kept), len(selection.dropped)) == (2, 3)
+    assert "test_far" in {candidate.test.name for candidate in selection.kept}
+    last = selection.funnel[-1]
+    assert (last.left, last.summary.rpartition("; ")[2]) == (2, "3 over the budget")
+
+
+def test_the_lot_never_falls_on_what_the_manifests_do_not_list(repository: Repository) -> None:
+    change = Change(repository, {"torch/functional.py": FUNCTIONAL.replace("return i\n", "return -i\n")})
+    outcome = change.select(manifests=manifest_of("test/test_far.py"), cut=Cut(holdout=1.0))
+    assert names(outcome) == {"test_far"}
+    assert [reason.rule for reason in outcome.selection.kept[0].reasons] == [
+        "not tied to the change",
+        "unlisted",
+        "holdout",
+    ]
+
+
+def test_a_proof_that_nothing_is_affected_leaves_nothing_to_the_lot(repository: Repository) -> None:
+    selection = Change(repository, {"docs/index.rst": "More\n"}).select(cut=Cut(holdout=1.0)).selection
+    assert (selection.state, selection.kept, selection.cost) == (SelectionState.NOTHING_AFFECTED, (), None)
+
+
+def test_a_tree_that_cannot_be_read_is_an_error_and_no_empty_selection() -> None:
+    """Beside the proof, the widening and what no manifest admits: the fourth way to have no test to run."""
+
+    class Broken(MemoryTree):
+        def paths(self) -> Sequence[str]:
+            raise TreeError("the repository is damaged")
+
+    diff = "--- a/torch/lonely.py\n+++ b/torch/lonely.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+    with pytest.raises(TreeError, match="damaged"):
+        select(diff, MemoryTree(BASE), Broken(BASE), llm=None, manifests=None)
 
 
 def test_edited_and_new_tests_must_run(repository: Repository) -> None:

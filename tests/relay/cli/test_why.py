@@ -44,7 +44,7 @@ def test_the_decision_comes_first_and_then_what_each_stage_said(relay: Relay, ch
     stages = [line.partition("\t")[0] for line in lines if line.startswith("stage")]
     assert stages == ["stage 1 change", "stage 2 ownership", "stage 3 triage", "stage 4 manifests"]
     rows = dict(line.split("\t", 1) for line in lines[3:])
-    assert rows["stage 3 triage"] == "not asked: it must run"
+    assert rows["stage 3 triage"] == "not asked: stage 2 says that it must run"
     assert rows["stage 4 manifests"] == "no manifests were applied"
     assert rows["time"] == "1.0 s (assumed, none is on record)"
     assert "only a manifest" in rows["to change it"]
@@ -68,6 +68,14 @@ def test_a_test_that_no_stage_considered_is_answered(relay: Relay, change: tuple
     assert "not considered: no rule of stage 2 ties the change to it, nor to any other test of its file" in ended.out
     assert "a mention of something that changed: roll_up" in ended.out
     assert "torch.functional" in ended.out
+
+
+def test_a_stage_that_said_nothing_of_a_test_says_why(relay: Relay, change: tuple[str, ...]) -> None:
+    full = relay("why", "test_far", *change, "--full").out
+    assert "stage 3 triage\tnot asked: every test is taken" in full
+    by_lot = relay("why", "test_far", *change, "--holdout", "1").out
+    assert by_lot.splitlines()[1] == "runs by lot"
+    assert "stage 3 triage\tnot asked: nothing ties it to the change" in by_lot
 
 
 def test_a_harmless_change_considers_nothing_and_says_so(relay: Relay, repository: Repository) -> None:
