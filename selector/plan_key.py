@@ -28,7 +28,9 @@ _SOURCES = (".py", ".json")
 
 @runtime_checkable
 class _NamedModel(Protocol):
-    model: str
+    @property
+    def model(self) -> str:
+        """Its name."""
 
 
 @cache

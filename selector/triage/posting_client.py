@@ -24,6 +24,11 @@ class PostingClient(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(url={self._poster.url!r}, model={self._model!r})"
 
+    @property
+    def model(self) -> str:
+        """The model's name as its server knows it."""
+        return self._model
+
     def close(self) -> None:
         """Close idle connections."""
         self._poster.close()

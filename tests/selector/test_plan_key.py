@@ -14,7 +14,7 @@ from selector.known import Known
 from selector.pipeline import select
 from selector.plan_key import model_digest, selector_digest
 from selector.trees import DirectoryTree, GitTree, git_diff, tree_id_of
-from selector.triage import RecordedClient
+from selector.triage import OpenAiClient, RecordedClient
 from selector.types import BaseTest, Candidate, Reason, Selection, Stage
 from tests.selector.cut.ground import Recorded, listing
 from tests.selector.upstream import HEADER, MemoryTree, Repository, source_of_class
@@ -95,6 +95,16 @@ def test_what_a_model_said_is_an_input() -> None:
 
     assert model_digest(None, decided(0.5)) == ""
     assert model_digest(model, decided(0.5)) == model_digest(model, decided(0.5)) != model_digest(model, decided(0.6))
+
+
+def test_which_model_is_asked_is_an_input() -> None:
+    """Its name counts, and not where it is: a relay in between changes nothing."""
+    here, there, other = (
+        OpenAiClient(f"http://{host}.invalid", name, "key", 1.0) for host, name in (("a", "m"), ("b", "m"), ("a", "n"))
+    )
+    assert model_digest(here, ()) == model_digest(there, ()) != model_digest(other, ())
+    for client in (here, there, other):
+        client.close()
 
 
 def test_a_harmless_change_has_a_key_too(repository: Repository) -> None:
