@@ -30,12 +30,13 @@ class Row:
     labels: Labels | None
     chosen: Chosen
 
-    def columns(self, *, mapped: bool) -> Mapping[str, Figure]:
+    @property
+    def columns(self) -> Mapping[str, Figure]:
         """Every selection's figure by the name of its column. Without labels there is none."""
         if self.labels is None:
             return {}
         found = {}
-        if mapped:
+        if MAPPED in self.chosen.orders:
             found = {MAP: self.labels.figure(self.chosen.first), CLOSURE: self.labels.figure(self.chosen.closure)}
         for ranking, name in _RANKINGS:
             for share in SHARES if ranking in self.chosen.orders else ():
@@ -43,9 +44,9 @@ class Row:
         return found
 
 
-def table(rows: Sequence[Row], *, mapped: bool) -> str:
+def table(rows: Sequence[Row]) -> str:
     """Everything for people."""
-    found = [(row, row.labels, row.columns(mapped=mapped)) for row in rows if row.labels is not None]
+    found = [(row, row.labels, row.columns) for row in rows if row.labels is not None]
     ordered = sorted(found, key=lambda it: (-len(it[1].failing), it[0].mutant.title))
     if not ordered:
         return "no mutant has been run"
@@ -95,7 +96,7 @@ def _facts(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def figures(rows: Sequence[Row], *, mapped: bool) -> list[Mapping[str, object]]:
+def figures(rows: Sequence[Row]) -> list[Mapping[str, object]]:
     """The same as plain values, a mapping for each mutant."""
     return [
         {
@@ -110,18 +111,18 @@ def figures(rows: Sequence[Row], *, mapped: bool) -> list[Mapping[str, object]]:
             "failing": sorted(row.labels.failing) if row.labels is not None else [],
             "columns": {
                 name: {"recall": figure.recall, "selected": figure.selected, "hit": figure.hit}
-                for name, figure in row.columns(mapped=mapped).items()
+                for name, figure in row.columns.items()
             },
         }
         for row in rows
     ]
 
 
-def missed(rows: Sequence[Row], *, mapped: bool) -> list[str]:
+def missed(rows: Sequence[Row]) -> list[str]:
     """The mutants of which the second tier misses a failing test, with the first few of these."""
     lines = []
     for row in rows:
-        figure = row.columns(mapped=mapped).get(CLOSURE)
+        figure = row.columns.get(CLOSURE)
         if row.labels is None or figure is None or figure.recall is None or figure.recall > 1 - _WHOLE:
             continue
         gone = sorted(test for test in row.labels.failing if test.partition("::")[0] not in row.chosen.closure)
