@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,12 +56,13 @@ class Replay:
     """What the selector says about every test file of one case.
 
     `files` are its signals with the rules of its tests, `rules` what the rules alone make of its best test, `must_run`
-    the files with a test that must run. `seconds` is the time of stages 1 and 2, `evidence` that of the broken files.
+    the share of tests that must run of the files that have any. `seconds` is the time of stages 1 and 2, `evidence`
+    that of the broken files.
     """
 
     files: Mapping[str, Mapping[str, float]]
     rules: Mapping[str, float]
-    must_run: Sequence[str]
+    must_run: Mapping[str, float]
     changed: Sequence[str]
     message: str
     seconds: float
@@ -114,11 +116,19 @@ class Replays:
         ownership = link_tests(change, catalog, message, known=Known(history=past))
         seconds = time.perf_counter() - began
         signals = file_signals(change, catalog, message, past)
-        return _replay(case, change, message, ownership=ownership, signals=signals, seconds=seconds)
+        sizes = {path: len(file.tests) for path, file in catalog.files.items()}
+        return _replay(case, change, message, ownership=ownership, signals=signals, seconds=seconds, sizes=sizes)
 
 
 def _replay(
-    case: Case, change: ChangeSet, message: str, *, ownership: Ownership, signals: FileSignals, seconds: float
+    case: Case,
+    change: ChangeSet,
+    message: str,
+    *,
+    ownership: Ownership,
+    signals: FileSignals,
+    seconds: float,
+    sizes: Mapping[str, int],
 ) -> Replay:
     reasons: dict[str, list[Reason]] = {}
     rules: dict[str, float] = {}
@@ -128,11 +138,12 @@ def _replay(
         doubt = math.prod(1.0 - (reason.score or 0.0) for reason in said)
         file = candidate.test.file
         rules[file] = max(rules.get(file, 0.0), round(1.0 - doubt, 4) + candidate.must_run)
+    sure = Counter(candidate.test.file for candidate in ownership.candidates if candidate.must_run)
     joined = {path: with_rules(found, reasons.get(path, ())) for path, found in signals.items()}
     return Replay(
         files={path: {name: one.value for name, one in found.items()} for path, found in joined.items()},
         rules=rules,
-        must_run=sorted({candidate.test.file for candidate in ownership.candidates if candidate.must_run}),
+        must_run={path: round(sure[path] / sizes[path], 6) for path in sorted(sure)},
         changed=list(dict.fromkeys(path for file in change.files for path in file.paths)),
         message=message,
         seconds=round(seconds, 3),

@@ -10,6 +10,7 @@ import pytest
 from selector.history import CommitStore
 from tests.benchmarks import selection
 from tests.benchmarks.selection_cases import Replays, read_cases
+from tests.benchmarks.selection_rankings import OURS
 from tests.selector.conftest import repository as repository  # noqa: PLC0414 - a fixture of the other room
 from tests.selector.upstream import Repository
 
@@ -53,7 +54,7 @@ def test_a_replay_sees_the_past_of_the_change_and_not_the_change(repository: Rep
         later, earlier = replays.of(second), replays.of(first)
         assert replays.of(first) == earlier  # kept, and read back as it was
     assert earlier.changed == ["torch/nn/gelu.py"]
-    assert earlier.must_run == ["test/test_gelu.py"]
+    assert earlier.must_run == {"test/test_gelu.py": 1.0}
     assert earlier.files["test/nn/test_past.py"]["co-change"] > 0
     assert "co-change" not in earlier.files["test/test_far.py"]
     assert "co-change" not in later.files["test/test_far.py"]  # only the change itself edits both
@@ -67,14 +68,18 @@ def test_the_command_prints_every_ranking_and_writes_examples(
     arguments = ["--history", str(repository.path), "--cases", str(file), "--work", str(tmp_path / "work")]
     out, examples = tmp_path / "out.json", tmp_path / "examples.jsonl"
     arguments += ["--json", str(out), "--examples", str(examples), "--cold", "1", "--warm", "1"]
+    times = tmp_path / "times.json"
+    times.write_text(json.dumps({"default": {"default": {"test_gelu": 1.0, "test_far": 9.0}}}), encoding="utf-8")
+    arguments += ["--times", str(times)]
     monkeypatch.setattr("sys.argv", ["selection", *arguments])
     monkeypatch.setattr(selection, "FOLDS", 2)
     assert selection.main() == 0
     printed = capsys.readouterr().out
-    for name in ("random", "edited only", "file names", "co-change", "BM25", "rules alone", selection.OURS):
+    for name in ("random", "edited only", "file names", "co-change", "BM25", "rules alone", OURS):
         assert f"\n  {name}" in printed
+    assert "tier A, 1 cases: hits at 25% of the seconds of all files" in printed
     assert "seconds cold, 1 cases" in printed
-    assert json.loads(out.read_text(encoding="utf-8"))["A 1"]["rank"][selection.OURS] == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["A 1"]["rank"][OURS] == 0
     assert [json.loads(line)["broke"] for line in examples.read_text(encoding="utf-8").splitlines()] == [
         ["test/test_gelu.py"],
         ["test/nn/test_past.py"],
