@@ -154,6 +154,8 @@ def _triaged(asked: _Asked, change: ChangeSet, catalog: Catalog, ownership: Owne
             return _Triaged(result, SelectionState.SELECTED)
         if _only_tests_went(change):
             return _Triaged(result, SelectionState.NOTHING_AFFECTED, ("the change only removes tests",))
+        if all(file.only_documents for file in change.relevant):
+            return _Triaged(result, SelectionState.NOTHING_AFFECTED, ("docstrings changed, which no test reads",))
         reasons = ("no test could be tied to the change",)
     result = StageResult(Stage.TRIAGE, widen(catalog, ownership.candidates, reasons), ())
     return _Triaged(result, SelectionState.WIDENED, reasons)

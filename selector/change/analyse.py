@@ -14,6 +14,7 @@ from selector.change.cpp_facts import SUFFIXES as CPP_SUFFIXES
 from selector.change.cpp_facts import CppFile, cpp_facts
 from selector.change.cpp_operators import Operators
 from selector.change.diff import DiffError, read_diff
+from selector.change.docstrings import docstring_facts
 from selector.change.facts import Category, ChangeSet, Effect, Fact, FileChange, FileDelta, Status
 from selector.change.file_facts import comments_only, mode_only, moved, whole_file
 from selector.change.moves import follow_moves
@@ -110,11 +111,12 @@ class _Analysis:
         difference = compare(old, new)
         if difference is None:
             return _whole(delta, category, "the file does not parse on both sides")
+        documented = tuple(docstring_facts(delta.path, old, new)) if _is_documented(delta, category) else ()
         if difference.is_empty and _in_place(delta):
-            return _no_op(delta, category)
+            return _with(delta, category, documented) if documented else _no_op(delta, category)
         self.differences[delta.path] = difference
         facts = python_facts(PythonFile(delta.path, category, old, new, difference), self._samples)
-        change = _with(delta, category, facts)
+        change = _with(delta, category, (*facts, *documented))
         # a file that came, went or moved changes what its module is, whatever it contains
         return replace(
             change,
@@ -136,6 +138,12 @@ class _Analysis:
         if not facts and _in_place(delta):
             return _no_op(delta, category)
         return replace(_with(delta, category, facts), symbols=tuple(sorted({fact.symbol for fact in facts} - {""})))
+
+
+def _is_documented(delta: FileDelta, category: Category) -> bool:
+    """Whether others read the docstrings of the file; those of tests nobody does."""
+    both = delta.status in (Status.MODIFIED, Status.RENAMED) and delta.path.endswith(".py")
+    return both and category in (Category.PYTHON_SOURCE, Category.TEST_HARNESS) and not is_among_tests(delta.path)
 
 
 def _has_parts(delta: FileDelta) -> bool:

@@ -39,6 +39,7 @@ class FactKind(StrEnum):
     """What a fact is about."""
 
     COMMENT = "comment"
+    DOCSTRING = "docstring"
     FUNCTION = "function"
     CLASS = "class"
     NAME = "name"
@@ -73,6 +74,7 @@ class Effect(StrEnum):
 
     NONE = "none"
     OTHER_BACKEND = "other backend"  # only where another backend than an out-of-tree device runs
+    DOCUMENTATION = "documentation"  # only what reads or runs docstrings
     EXPECTATION = "expectation"  # skips and decorators: which tests are expected to pass
     BEHAVIOUR = "behaviour"
     SCHEMA = "schema"
@@ -162,6 +164,12 @@ class FileChange:
     @property
     def matters(self) -> bool:
         return self.noop is None
+
+    @property
+    def only_documents(self) -> bool:
+        """Whether nothing but the text of docstrings changed."""
+        effects = {fact.effect for fact in self.facts}
+        return Effect.DOCUMENTATION in effects and effects <= {Effect.DOCUMENTATION, Effect.NONE}
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -61,5 +61,5 @@ def mode_only(delta: FileDelta) -> Fact:
 
 
 def comments_only(path: str) -> Fact:
-    """That nothing but comments, docstrings or formatting changed."""
+    """That nothing changed but comments, formatting, and docstrings that nobody reads."""
     return Fact(path, FactKind.COMMENT, effect=Effect.NONE, evidence="comments, docstrings or formatting only")

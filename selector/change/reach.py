@@ -149,8 +149,9 @@ def _uses_of(statement: ast.stmt, prefix: str, lines: Sequence[str]) -> Iterator
         for child in statement.body:
             yield from _uses_of(child, f"{prefix}{statement.name}.", lines)
     else:
-        defines = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
-        names = (statement.name,) if defines else bound_names(statement)
+        names = bound_names(statement)
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = (statement.name,)
         source = "\n".join(lines[first_line(statement) - 1 : statement.end_lineno]) if names else ""
         yield from (_Use(prefix + name, [statement], source) for name in names)
 

@@ -70,8 +70,8 @@ class Samples:
                 names |= database.graph.callers(names)
                 yield from users_of(names, database.entries)
         for other in (_FOLDER + name for name in _DATABASES if _FOLDER + name != path):
-            text = self._head.read(other)
-            database = self._database(text) if text is not None and names & self._words(text) else None
+            listed = self._head.read(other)
+            database = self._database(listed) if listed is not None and names & self._words(listed) else None
             if database is not None:
                 yield from users_of(database.graph.callers(names), database.entries)
 

@@ -252,7 +252,7 @@ class _Taker(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """A call that attaches documentation is a docstring in another place."""
-        if isinstance(node.func, (ast.Name, ast.Attribute)) and _name_of(node.func) in _DOCUMENTING_CALLS:
+        if _documents(node):
             return ast.Call(node.func, node.args[:1], [])
         return self.generic_visit(node)
 
@@ -277,8 +277,17 @@ class _Taker(ast.NodeVisitor):
         return self.visit(item) if isinstance(item, ast.AST) else item
 
 
-def _name_of(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr
+def _documents(call: ast.Call) -> bool:
+    function = call.func
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    return name in _DOCUMENTING_CALLS
+
+
+def documented_by(call: ast.Call) -> tuple[ast.expr | None, list[ast.expr]]:
+    """What a call attaches documentation to, and the documentation; nothing for any other call."""
+    if not call.args or not _documents(call):
+        return None, []
+    return call.args[0], [*call.args[1:], *(keyword.value for keyword in call.keywords)]
 
 
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -9,6 +9,7 @@ from selector.catalog import Catalog
 from selector.change import ChangeSet, FileChange
 from selector.known import NOTHING, Known
 from selector.ownership.description import named_in_description
+from selector.ownership.docstrings import docstring_readers
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.links import Link, Rule
 from selector.ownership.observed import observed_links
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     operator_driven,
     naming_operators,
     owned,
+    docstring_readers,
 )
 
 
@@ -49,13 +51,15 @@ def link_tests(
     links: dict[BaseTest, _Joined] = {}
     unlinked: list[FileChange] = []
     for file in change.relevant:
-        if not _join(links, (found for rule in RULES for found in rule(file, catalog))):
+        rules = (docstring_readers,) if file.only_documents else RULES
+        if not _join(links, (found for rule in rules for found in rule(file, catalog))):
             unlinked.append(file)
     _join(links, named_in_description(description, catalog))
     if known.observed is not None:
         _join(links, observed_links(change, catalog, known.observed))
     weighing = Weighing(change, catalog, description, known.history)
-    if links:  # a change that no rule ties to any test is widened or proven harmless, never guessed at
+    # a change that no rule ties to any test is widened or proven harmless, never guessed at
+    if links and not all(file.only_documents for file in change.relevant):
         _join(links, weighing.beyond({test.file for test in links}))
     candidates = (joined.candidate(test, weighing) for test, joined in links.items())
     return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked), weighing.probabilities())

@@ -35,6 +35,8 @@ def widening_reasons(change: ChangeSet, unlinked: Iterable[FileChange]) -> tuple
     if len(change.relevant) > MAX_FILES:
         reasons.append(f"{len(change.relevant)} files matter, more than {MAX_FILES}")
     for file in change.relevant:
+        if file.only_documents:
+            continue
         if file.category in _UNMAPPED:
             reasons.append(f"{file.path}: {_UNMAPPED[file.category]}")
         elif file.doubt is not None and not is_test_file(file.path):
@@ -45,7 +47,7 @@ def widening_reasons(change: ChangeSet, unlinked: Iterable[FileChange]) -> tuple
 
 def _needs_a_link(file: FileChange) -> bool:
     """A new file matters through what uses it, and removed tests need no test; everything else must lead somewhere."""
-    if file.category in _UNMAPPED or file.doubt is not None:
+    if file.category in _UNMAPPED or file.doubt is not None or file.only_documents:
         return False  # has its own reason already
     return file.status is not Status.ADDED and not is_test_file(file.path)
 
