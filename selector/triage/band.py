@@ -30,22 +30,23 @@ class Group:
 
 
 def grouped(band: Sequence[Candidate], joined: Mapping[BaseTest, float], threshold: float) -> tuple[Group, ...]:
-    """The groups to ask about, the likeliest first: the finest there are not too many of, and of files those nearest to
-    the threshold."""
+    """The groups to ask about, the likeliest first: the finest there are not too many of. Of too many files those go
+    first that `threshold` would leave tests out of, the likeliest to break among them first."""
     groups: list[Group] = []
     for name_of in (str, _class_of, _file_of):
         groups = _by(band, name_of)
         if len(groups) <= OFFER_CAP:
             break
 
-    def distance(group: Group) -> float:
-        return min(abs(joined[it.test] - threshold) for it in group.candidates)
+    def open_and_likely(group: Group) -> tuple[bool, float, float, str]:
+        undecided = any(joined[it.test] < threshold for it in group.candidates)
+        return not undecided, -max(it.probability for it in group.candidates), -best(group), group.name
 
     def best(group: Group) -> float:
         return max(joined[it.test] for it in group.candidates)
 
-    nearest = sorted(groups, key=lambda group: (distance(group), group.name))[:OFFER_CAP]
-    return tuple(sorted(nearest, key=lambda group: (-best(group), group.name)))
+    asked = sorted(groups, key=open_and_likely)[:OFFER_CAP]
+    return tuple(sorted(asked, key=lambda group: (-best(group), group.name)))
 
 
 def _by(band: Sequence[Candidate], name_of: Callable[[BaseTest], str]) -> list[Group]:

@@ -1,13 +1,14 @@
 """Stage 3: keep or defer the uncertain candidates, by a model where there is one, else by the offline ranker.
 
 Must-run candidates pass untouched and are never offered. What is offered is the grey band between hopeless and sure,
-and verdicts change the order inside it by a bounded lot (`moving`). So a model that fails, lies or obeys the change's
-author can cost time and a few places near the threshold, and nothing else.
+and verdicts add to what is kept of it, raise and lower within bounds (`moving`). So a model that fails, lies or obeys
+the change's author can cost time, and a few places where a budget cuts, and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
@@ -17,7 +18,7 @@ from selector.triage.budget import Budget
 from selector.triage.consulting import Consultation, Consulted, Sources, consult
 from selector.triage.conversation import LlmClient
 from selector.triage.lexical import KEEP_AT, LexicalRanker, LexicalScore, joined_score
-from selector.triage.moving import Moved, moved
+from selector.triage.moving import UNMOVED, Moved, moved
 from selector.triage.prompt import looks_like_instructions
 from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
 
@@ -51,20 +52,22 @@ def triage(
         consulted = consult(
             Consultation(llm, budget or Budget(), sources), change, groups, catalog, title=title, body=body
         )
-    shift = _shift(band, joined, consulted)
+    shift = _shift(band, joined, consulted, catalog.size)
     decided = [it if it.must_run else _decide(it, lexical[it.test], consulted, shift) for it in candidates]
     kept = tuple(candidate for candidate in decided if _is_kept(candidate))
     dropped = tuple(candidate for candidate in decided if not _is_kept(candidate))
     hostile = looks_like_instructions(change, title, body)
-    return StageResult(Stage.TRIAGE, kept, dropped, tuple(_notes(consulted, hostile=hostile)))
+    return StageResult(Stage.TRIAGE, kept, dropped, tuple(_notes(consulted, shift, hostile=hostile)))
 
 
-def _shift(band: Sequence[Candidate], joined: Mapping[BaseTest, float], consulted: Consulted | None) -> Moved:
+def _shift(
+    band: Sequence[Candidate], joined: Mapping[BaseTest, float], consulted: Consulted | None, tests: int
+) -> Moved:
     """What the verdicts do to the band; nothing without any."""
     if consulted is None or not consulted.opinions:
-        return Moved({}, frozenset())
+        return UNMOVED
     verdicts = {test: opinion.verdict for test, opinion in consulted.opinions.items()}
-    return moved({it.test: joined[it.test] for it in band}, verdicts, KEEP_AT)
+    return moved(band, joined, verdicts, threshold=KEEP_AT, tests=tests)
 
 
 def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | None, shift: Moved) -> Candidate:
@@ -74,7 +77,10 @@ def _decide(candidate: Candidate, lexical: LexicalScore, consulted: Consulted | 
     if consulted is not None and opinion is not None:
         share = " (beyond its share)" if candidate.test in shift.beyond else ""
         said = _said(opinion, consulted.cited(opinion))
-        return candidate.because(Reason(Stage.TRIAGE, f"model: {opinion.verdict}{share}", said, score))
+        probability = shift.probabilities.get(candidate.test, candidate.probability)
+        return replace(candidate, probability=probability).because(
+            Reason(Stage.TRIAGE, f"model: {opinion.verdict}{share}", said, score)
+        )
     words = f" ({', '.join(lexical.shared)})" if lexical.shared else ""
     evidence = (
         f"{joined:.2f}, kept from {KEEP_AT:.2f}: ownership {candidate.score:.2f}, words {lexical.value:.2f}{words}"
@@ -99,13 +105,15 @@ def _is_kept(candidate: Candidate) -> bool:
     return candidate.must_run or candidate.score >= KEEP_AT
 
 
-def _notes(consulted: Consulted | None, *, hostile: bool) -> Iterable[str]:
+def _notes(consulted: Consulted | None, shift: Moved, *, hostile: bool) -> Iterable[str]:
     if hostile:
         yield "text of the change reads like instructions to a model; it was handled as data"
     if consulted is None:
         return
     if consulted.failure:
         yield f"{consulted.failure}; the {OFFLINE} decided instead"
+    if shift.wanted and shift.asked > 1:
+        yield f"the model wants {shift.wanted} of {shift.asked} files run; each wish counts {shift.worth:.2%}"
     spent = consulted.account
     if spent.calls:
         yield f"the model looked up {spent.calls} things in {spent.rounds} rounds"

@@ -88,7 +88,7 @@ def test_calls_over_the_limit_are_refused_and_not_made(make: Make) -> None:
     answered = server.heard[-1].results
     assert sum(text.startswith("1: def") for text in answered) == 8
     assert answered[8:] == ("error: no more calls are allowed; answer now",)
-    assert result.notes == ("the model looked up 8 things in 1 rounds",)
+    assert "the model looked up 8 things in 1 rounds" in result.notes
 
 
 def test_a_model_that_calls_when_it_may_not_falls_back(make: Make) -> None:

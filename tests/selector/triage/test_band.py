@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from selector.triage.band import OFFER_CAP, Group, grouped
 from selector.types import BaseTest, Candidate
 
@@ -32,12 +34,21 @@ def test_more_are_asked_about_by_class_and_still_more_by_file() -> None:
     assert names(band(2, 100, 2)) == ["test/test_0.py (200 tests)", "test/test_1.py (200 tests)"]
 
 
-def test_of_too_many_files_those_nearest_to_the_threshold_are_asked_about() -> None:
+def test_of_too_many_files_the_likeliest_to_break_are_asked_about() -> None:
     candidates = band(OFFER_CAP + 5, 1, 1)
-    far = {it.test: 0.9 for it in candidates[:5]}
-    asked = names(candidates, far)
+    likely = [replace(it, probability=0.1) if place >= 5 else it for place, it in enumerate(candidates)]
+    asked = names(likely)
     assert len(asked) == OFFER_CAP
-    assert not any(str(test) in asked for test in far)
+    assert not any(str(it.test) in asked for it in candidates[:5])
+
+
+def test_of_too_many_files_those_that_are_kept_anyway_come_last() -> None:
+    candidates = band(OFFER_CAP + 5, 1, 1)
+    kept = [replace(it, probability=0.9) if place < 5 else it for place, it in enumerate(candidates)]
+    scores = {it.test: 0.9 if place < 5 else 0.2 for place, it in enumerate(kept)}
+    asked = names(kept, scores)
+    assert len(asked) == OFFER_CAP
+    assert not any(str(it.test) in asked for it in candidates[:5])
 
 
 def test_the_likeliest_come_first() -> None:

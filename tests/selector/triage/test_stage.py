@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, FileChange, Status
 from selector.triage import LlmError, triage
 from selector.triage.conversation import ChatMessage
-from selector.types import Candidate, Reason, Stage, StageResult
+from selector.types import BaseTest, Candidate, Reason, Stage, StageResult
 from tests.selector.upstream import MemoryTree, source_of_class
 
 CATALOG = build_catalog(
@@ -87,15 +88,28 @@ def test_the_model_is_not_asked_about_nothing() -> None:
 
 
 def test_verdicts_raise_and_only_lower_the_priority() -> None:
-    """A deferral alone takes nothing out: it moves a test down among its likes. Unsure tests run."""
+    """A deferral takes nothing out: it moves a test down among its likes. Unsure tests run."""
     result = run(Model(verdicts(t1="defer", t2="run", t3="unsure")), candidates(0.9, 0.2, 0.1))
     assert {candidate.test.name: candidate.reasons[-1].rule for candidate in result.kept} == {
         "test_0": "model: defer",
         "test_1": "model: run",
         "test_10": "model: unsure",
     }
-    assert result.kept[0].reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.45)
-    assert (result.kept[1].score, result.kept[2].score, result.dropped) == (0.3, 0.3, ())
+    assert result.kept[0].reasons[-1] == Reason(Stage.TRIAGE, "model: defer", "says defer", 0.405)
+    assert (result.kept[1].score, result.kept[2].score, result.dropped) == (0.475, 0.3, ())
+
+
+def test_a_wish_raises_the_probability_of_the_file() -> None:
+    given = tuple(replace(it, probability=0.2) for it in candidates(0.9, 0.2))
+    result = run(Model(verdicts(t1="defer", t2="run")), given)
+    assert [it.probability for it in result.kept] == [0.2, 0.4]
+
+
+def test_how_much_the_wishes_count_is_told() -> None:
+    linked = (Reason(Stage.OWNERSHIP, "mention", "says it", 1.0),)
+    given = [Candidate(BaseTest(f"test/test_{name}.py", "T", "test"), linked, score=0.5) for name in "abcde"]
+    result = run(Model(verdicts(t1="run", **dict.fromkeys(("t2", "t3", "t4", "t5"), "defer"))), given)
+    assert result.notes == ("the model wants 1 of 5 files run; each wish counts 69.44%",)
 
 
 def test_what_the_model_wants_beyond_its_share_is_put_off_and_says_so() -> None:
@@ -127,13 +141,13 @@ def test_a_failing_model_is_replaced_and_named_in_every_reason(
 
 
 def test_an_unusable_answer_is_repaired_once() -> None:
-    result = run(Model("I cannot answer in JSON", verdicts(t1="run")), candidates(0.1))
-    assert result.kept[0].reasons[-1].rule == "model: run"
+    result = run(Model("I cannot answer in JSON", verdicts(t1="unsure")), candidates(0.1))
+    assert result.kept[0].reasons[-1].rule == "model: unsure"
     assert result.notes == ()
 
 
 def test_unknown_tests_are_counted_and_select_nothing() -> None:
-    answer = verdicts(**{"t1": "run", "t2": "run", "test/test_evil.py::TestEvil::test_evil": "run"})
+    answer = verdicts(**{"t1": "unsure", "t2": "run", "test/test_evil.py::TestEvil::test_evil": "run"})
     result = run(Model(answer), candidates(0.1))
     assert len(result.kept) == 1
     assert result.notes == ("the model named 2 ids that were not offered; they were discarded",)
