@@ -159,12 +159,17 @@ class TriageSettings(Message):
 
 class SelectOrder(Message):
     """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests). `manifest_problem`
-    says why the manifests are not those that maintainers see now; the run's notes repeat it."""
+    says why the manifests are not those that maintainers see now; the run's notes repeat it. `full` says why every test
+    is to run, empty when that was not asked for; it beats `budget_s` (seconds) and `holdout`, the share (0 to 1) of
+    what is left out that runs nevertheless (`selector.cut.Cut`)."""
 
     manifests: tuple[ManifestText, ...]
     manifest_problem: str = Field(default="", max_length=MANIFEST_PROBLEM_CAP)
     triage: TriageSettings | None = None
     only: tuple[TestIdText, ...] = ()
+    full: ShortText = ""
+    budget_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    holdout: float = Field(default=0.0, ge=0, le=1)
     shard_size: int = Field(default=200, ge=1)
 
 
@@ -243,13 +248,25 @@ class ReasonMessage(Message):
     score: float | None = None
 
 
+#: The rule of the last reason of a test that was left out and runs all the same, by lot.
+HOLDOUT_RULE = "holdout"
+
+
 class Decision(Message):
-    """A considered base test: kept or dropped, and why. `file::Class::method`."""
+    """A considered base test: kept or dropped, and why. `file::Class::method`. `seconds` are those of all its variants,
+    `probability` (0 to 1) is the estimate that the change breaks its file; both 0 where nothing is known."""
 
     test: TestIdText
     kept: bool
     must_run: bool = False
     reasons: tuple[ReasonMessage, ...]
+    seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    probability: float = Field(default=0.0, ge=0, le=1)
+
+    @property
+    def by_lot(self) -> bool:
+        """Whether the test runs although the selection left it out, so that misses are seen."""
+        return self.kept and bool(self.reasons) and self.reasons[-1].rule == HOLDOUT_RULE
 
 
 class FunnelStep(Message):
@@ -317,7 +334,12 @@ NOTHING_AFFECTED = "nothing_affected"
 
 
 class SelectionReport(Message):
-    """What a select shard found: the selection, and the plan cut into shards (lists of test ids)."""
+    """What a select shard found: the selection, and the plan cut into shards (lists of test ids).
+
+    `plan_key` names the inputs of the plan. `expected_seconds` is what the plan takes on one machine, `seconds_saved`
+    what it leaves out of everything, `expected_misses` the expected number of failing files that it does not see; all 0
+    where nothing is known.
+    """
 
     state: ShortText
     funnel: tuple[FunnelStep, ...]
@@ -330,6 +352,10 @@ class SelectionReport(Message):
     not_tested: NotTested | None = None
     tested_base_sha: str = ""
     tested_on: TestedOn | None = None
+    plan_key: ShortText = ""
+    expected_seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    seconds_saved: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    expected_misses: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
 class SelectionPosted(Message):

@@ -65,6 +65,12 @@ class RelaySettings(BaseSettings):
     sweep_seconds: Annotated[float, Field(gt=0)] = 2.0
     shard_size: Annotated[int, Field(ge=1)] = 200
 
+    # Labels of a pull request, and logins of authors (or "*"), for whom everything runs; comma-separated.
+    full_labels: str = "full,ci-no-td"
+    full_for: str = ""
+    selection_budget_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    holdout_share: Annotated[float, Field(ge=0, le=1)] = 0.03
+
     llm_base_url: str = ""
     llm_model: str = ""
     llm_api_key: SecretStr | None = None

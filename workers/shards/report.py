@@ -66,6 +66,8 @@ def selection_report(
     generated = f"{len(to_run)} of {len(plan.planned)} tests generated from them are to run"
     counts = [_as_planned(count, len(bases), generated) if plan.planned else count for count in selection.funnel]
     notes = [capped(note, EVIDENCE_CAP) for note in (*selection.notes, *plan.notes)]
+    # A plan that is not carried out costs nothing and sees nothing, so what it would have cost is not told.
+    cost = selection.cost if not_tested is None else None
     return SelectionReport(
         state=selection.state.value,
         funnel=tuple(_step(count) for count in counts),
@@ -78,6 +80,10 @@ def selection_report(
         not_tested=not_tested,
         tested_base_sha=base_sha,
         tested_on=tested_on,
+        plan_key=capped(selection.key, SHORT_CAP),
+        expected_seconds=cost.expected_s if cost else 0.0,
+        seconds_saved=cost.saved_s if cost else 0.0,
+        expected_misses=cost.expected_misses if cost else 0.0,
     )
 
 
@@ -142,6 +148,8 @@ def _decisions(candidates: Sequence[Candidate], *, kept: bool) -> Iterable[Decis
             kept=kept,
             must_run=candidate.must_run,
             reasons=tuple(_reason(reason) for reason in candidate.reasons),
+            seconds=candidate.seconds,
+            probability=candidate.probability,
         )
 
 

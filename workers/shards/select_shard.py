@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
 from selector.catalog import CatalogCache
+from selector.cut import WHOLE, Cut
 from selector.known import NOTHING, Known
 from selector.manifests import ManifestDocument, ManifestSet, Profile, load_manifests, plan
 from selector.pipeline import Outcome, select
@@ -86,6 +87,8 @@ class SelectRun:
                 llm=llm,
                 manifests=manifests,
                 known=self.known,
+                cut=_cut(order),
+                device=self.device,
                 budget=budget,
                 cache=self.catalog,
             )
@@ -120,6 +123,11 @@ class SelectRun:
         return Plan(planned, (*self.choice.notes, *self.trees.overlay.notes, *collected.notes))
 
 
+def _cut(order: SelectOrder) -> Cut:
+    """How the plan is cut. A rerun's tests are chosen already: nothing is left out, so nothing is drawn."""
+    return WHOLE if order.only else Cut(order.budget_s, order.holdout, order.full)
+
+
 def _described(outcome: Outcome) -> frozenset[BaseTest]:
     return frozenset(entry.test for entry in outcome.catalog) if outcome.catalog is not None else frozenset()
 
@@ -134,5 +142,6 @@ def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:
         state=SelectionState.SELECTED if kept else selection.state,
         kept=kept,
         dropped=tuple(candidate for candidate in selection.dropped if candidate.test not in wanted),
+        cost=None,  # it was that of the plan this run does not follow
         notes=(*selection.notes, "This run repeats single tests of an earlier run; the stages did not choose them."),
     )

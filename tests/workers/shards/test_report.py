@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from relay.contract import Expected
+from relay.contract import HOLDOUT_RULE, Expected, NotTestedReason
 from selector.change import Category, ChangeSet, FileChange, Status
+from selector.cut.holdout import RULE
 from selector.types import (
     BaseTest,
     Candidate,
+    Cost,
     Expectation,
     Mode,
     PlannedTest,
@@ -21,7 +23,7 @@ from selector.types import (
     StageCount,
 )
 from tests.workers.scripted_runner import collected
-from workers.shards.report import Plan, capped, cut_into_shards, selection_report
+from workers.shards.report import Plan, capped, cut_into_shards, not_tested, selection_report
 
 CHANGE = ChangeSet((FileChange("torch/a.py", None, Status.MODIFIED, Category.PYTHON_SOURCE, ("f",) * 80),))
 X, Y = collected("test/test_a.py", "TestA", "test_x", "_a", "_b")
@@ -89,6 +91,31 @@ def test_the_funnel_has_one_step_for_the_manifests() -> None:
     ]
     unplanned = selection_report(CHANGE, selected, Plan(), shard_size=10, base_sha="")
     assert (unplanned.funnel[1].left, unplanned.funnel[1].summary) == (3, "listed")
+
+
+def test_what_a_plan_costs_and_risks_is_told_with_its_key() -> None:
+    chosen = replace(candidate(), seconds=2.5, probability=0.25)
+    made = replace(selection(chosen), key="1a2b", cost=Cost(2.5, 97.5, 100.0, 0.02, 0))
+    report = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="")
+    assert (report.plan_key, report.expected_seconds, report.seconds_saved) == ("1a2b", 2.5, 97.5)
+    assert report.expected_misses == 0.02
+    assert [(decision.seconds, decision.probability) for decision in report.decisions] == [(2.5, 0.25)]
+
+
+def test_a_plan_that_is_not_carried_out_keeps_its_key_and_tells_no_cost() -> None:
+    made = replace(selection(candidate()), key="1a2b", cost=Cost(2.5, 97.5, 100.0, 0.02, 0))
+    refused = not_tested(NotTestedReason.SKEW, "the wheel does not fit")
+    report = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="", not_tested=refused)
+    assert (report.plan_key, report.expected_seconds, report.seconds_saved) == ("1a2b", 0, 0)
+
+
+def test_a_test_drawn_by_lot_is_known_by_its_last_reason() -> None:
+    """The relay must not import the selector, so the word is written twice."""
+    assert HOLDOUT_RULE == RULE
+    drawn = candidate().because(Reason(Stage.MANIFESTS, RULE, "left out, and drawn by lot"))
+    made = selection(candidate(), drawn)
+    decisions = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="").decisions
+    assert [decision.by_lot for decision in decisions] == [False, True]
 
 
 def test_hostile_lengths_are_cut_instead_of_refused() -> None:

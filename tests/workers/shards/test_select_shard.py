@@ -57,6 +57,12 @@ FIRST = collected(FILE, "TestShapes", "test_first")
 SECOND = collected(FILE, "TestShapes", "test_second")
 BOTH = {(side, FILE): Collection((*FIRST, *SECOND)) for side in ("head", "base")}
 
+
+def _listing_both() -> ManifestText:
+    line = "    - path: ${TORCH_ROOT}/test/test_other.py\n      unlisted_test_mode: mandatory_success\n"
+    return ManifestText(name="both.yaml", text=MANIFEST.text + line)
+
+
 Files = Mapping[str, str | bytes | Path | None]
 
 
@@ -133,6 +139,36 @@ def test_what_this_machine_has_read_before_changes_nothing_in_a_report(select: S
     assert [(report.decisions, report.funnel) for report in again if report] == [(fresh.decisions, fresh.funnel)] * 2
     assert (tmp_path / "catalog").is_file()
     assert notes == []
+
+
+def test_everything_runs_when_it_is_asked_for_and_the_notes_say_why(select: Selecting) -> None:
+    """Even for a change that affects nothing."""
+    report = select({FILE: SOURCE, "docs/a.md": "1\n"}, {"docs/a.md": "2\n"}, full="label full", budget_s=0, holdout=1)
+    assert report is not None
+    assert report.state == "full"
+    assert {test.id for test in report.planned} == {test.id for test in (*FIRST, *SECOND)}
+    assert any("label full" in note for note in report.notes)
+    assert (report.seconds_saved, report.expected_misses) == (0, 0)
+
+
+def test_what_a_holdout_of_everything_adds_is_by_lot(select: Selecting) -> None:
+    """And the report says what the plan costs."""
+    other = {"test/test_other.py": SOURCE.replace("TestShapes", "TestOther")}
+    report = select({FILE: SOURCE, **other}, {FILE: EDITED}, manifests=(_listing_both(),), holdout=1.0)
+    assert report is not None
+    assert {decision.test for decision in report.decisions if decision.by_lot} >= {
+        "test/test_other.py::TestOther::test_first"
+    }
+    assert report.plan_key
+    assert report.expected_seconds > 0
+
+
+def test_a_rerun_of_single_tests_is_neither_cut_nor_drawn_for(select: Selecting) -> None:
+    report = select({FILE: SOURCE}, {FILE: EDITED}, only=(SECOND[0].id,), holdout=1.0, budget_s=0)
+    assert report is not None
+    assert [test.id for test in report.planned] == [SECOND[0].id]
+    assert not any(decision.by_lot for decision in report.decisions)
+    assert report.expected_seconds == 0
 
 
 def test_a_problem_with_the_manifests_is_a_note_of_the_run(select: Selecting) -> None:
