@@ -70,7 +70,7 @@ class Rankings:
     """Selects on the tree at `root` among `files`. `executed` is the function map, if there is one."""
 
     def __init__(
-        self, root: Path, files: Sequence[str], executed: ExecutedFunctions | None, cache: CatalogCache
+        self, root: Path, files: Sequence[str], executed: ExecutedFunctions | None, cache: CatalogCache | None
     ) -> None:
         self._tree, self._files, self._executed = DirectoryTree(root), sorted(files), executed
         self._theirs, self._cache = TargetDetermination(root), cache
