@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from selector.catalog import Catalog, TestFile
-from selector.ownership.terms import Terms, terms_of
+from selector.ownership.terms import Terms, holding, terms_of
 
 _K1 = 1.2
 _B = 0.75
@@ -79,10 +79,8 @@ class _Collection:
 
 def _vocabulary(catalog: Catalog, wanted: frozenset[str]) -> dict[str, list[str]]:
     """The words of the catalog that hold a wanted term, each with the wanted terms it holds."""
-    words: set[str] = set()
-    words.update(*(text for file in catalog.files.values() for text in file.texts()))
-    held = {word: [term for term in terms_of(word) if term in wanted] for word in words}
-    return {word: terms for word, terms in held.items() if terms}
+    borrowed = (part.words for file in catalog.files.values() for part in file.borrowed)
+    return holding(frozenset().union(*catalog.says.values(), *borrowed), wanted)
 
 
 def _bag(file: TestFile, vocabulary: Mapping[str, list[str]], names: frozenset[str]) -> Counter[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from selector.catalog import build_catalog
 from selector.change import Category, ChangeSet, Effect, Fact, FactKind, FileChange, Reached, Status
 from selector.ownership.relevance import TestFileIndex
-from selector.ownership.terms import code_terms, description_terms, path_terms, terms_of
+from selector.ownership.terms import code_terms, description_terms, holding, path_terms, terms_of
 from tests.selector.upstream import MemoryTree
 
 CATALOG = build_catalog(
@@ -91,3 +93,13 @@ def test_an_operator_that_a_fact_names_is_searched_for_unless_another_backend_al
     terms = code_terms(changed("aten/src/a.cpp", facts=facts))
     assert terms["linalg_pinv"] == terms["add_kernel"] == 3.0
     assert "solve" not in terms
+
+
+_identifiers = st.from_regex(r"[a-zA-Z_ü][a-zA-Z0-9_ü]{0,12}", fullmatch=True)
+
+
+@given(st.lists(_identifiers, unique=True), st.frozensets(_identifiers, max_size=5))
+def test_all_words_at_once_hold_what_each_of_them_holds(words: list[str], names: frozenset[str]) -> None:
+    wanted = frozenset(term for name in (*names, *words[::2]) for term in terms_of(name))
+    each = {word: [term for term in terms_of(word) if term in wanted] for word in words}
+    assert holding(words, wanted) == {word: terms for word, terms in each.items() if terms}
