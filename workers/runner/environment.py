@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from workers.runner.child import functions
 from workers.runner.types import Installation
 
 #: The only variables taken over from the worker: where programs and shared libraries are found.
@@ -38,7 +39,7 @@ def command(python: Path, control: int, folder: Path) -> tuple[str, ...]:
 
 
 def child_environment(
-    installation: Installation, *, torch_path: Path | None, staged: Path, cookie: str
+    installation: Installation, *, torch_path: Path | None, staged: Path, cookie: str, recording: bool = False
 ) -> dict[str, str]:
     """Every variable of the warm parent and its children, but for home and temporary files, which are the sandbox's.
 
@@ -47,6 +48,7 @@ def child_environment(
     environment = _FIXED | {name: os.environ[name] for name in INHERITED if name in os.environ}
     path = [str(folder) for folder in (torch_path, staged) if folder is not None]
     environment |= {COOKIE: cookie, "PYTHONPATH": os.pathsep.join(path)}
+    environment |= {functions.VARIABLE: "1"} if recording else {}
     return environment | _device_variables(installation)
 
 

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterable
 
 from relay.contract import OPERATORS_CAP, Observation
-from workers.runner.child.events import Began, Ended, Event, Refused
+from workers.runner.child.events import Began, Ended, Event, Executed, Refused
 from workers.runner.details import capped
+from workers.runner.executed_names import ExecutedNames, OnExecuted
 from workers.runner.types import TestOutcome
 from workers.untrusted import storable
 
@@ -24,10 +25,13 @@ _NO_END = "the test's process went on to the next test without a word of how thi
 class Ledger:
     """Events of the running child go into `receive`; outcomes go out to `on_outcome` the moment they are known."""
 
-    def __init__(self, ids: Iterable[str], on_outcome: Callable[[TestOutcome], None]) -> None:
+    def __init__(
+        self, ids: Iterable[str], on_outcome: Callable[[TestOutcome], None], on_executed: OnExecuted | None = None
+    ) -> None:
         self._pending = dict.fromkeys(ids)
         self._ordered = dict(self._pending)
         self._on_outcome = on_outcome
+        self._executed = ExecutedNames(on_executed) if on_executed is not None else None
         self._began_at = 0.0
         self.running: str | None = None
         self.progressed = False
@@ -41,6 +45,8 @@ class Ledger:
         """A child gets the order to run `ids`. Forget what only the last child was about."""
         self._ordered = dict.fromkeys(self.pending_of(ids))
         self.running, self.progressed, self.refusal = None, False, ""
+        if self._executed is not None:
+            self._executed.forget()
 
     def receive(self, event: Event) -> None:
         """Take a child's word where it makes sense. An end without its beginning, or of a test that is not ordered,
@@ -52,6 +58,8 @@ class Ledger:
             case Ended(id=test) if test == self.running and event.observation in _CLAIMS:
                 operators = tuple(storable(name)[:OPERATOR_CHARS] for name in event.operators[:OPERATORS_CAP] if name)
                 self._settle(test, _CLAIMS[event.observation], event.detail, event.duration_s, operators)
+            case Executed(id=test) if self._executed is not None and test in {"", self.running}:
+                self._executed.receive(event)
             case Refused(reason=reason):
                 self.refusal = reason
             case _:

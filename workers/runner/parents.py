@@ -33,7 +33,10 @@ class TorchUnavailableError(Exception):
 class WarmParents:
     """Starts and ends them. `scratch` is a folder of the worker's, filled on demand."""
 
-    def __init__(self, installation: Installation, scratch: Path, sandbox: Sandbox, limits: RunnerLimits) -> None:
+    def __init__(
+        self, installation: Installation, scratch: Path, sandbox: Sandbox, limits: RunnerLimits, *, recording: bool
+    ) -> None:
+        self._recording = recording
         self._installation, self._scratch, self._sandbox, self._limits = installation, scratch, sandbox, limits
         self._alive: dict[RunnerTree, tuple[WarmParent, Path]] = {}
         self._problems: dict[RunnerTree, TorchUnavailableError] = {}
@@ -72,6 +75,7 @@ class WarmParents:
                 staged=self._stage(),
                 scratch=scratch,
                 output_bytes=self._limits.output_bytes,
+                recording=self._recording,
             )
         except BaseException:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -16,6 +16,7 @@ from workers.runner.child.events import mark
 from workers.runner.child.order import Order
 from workers.runner.child_process import start_child
 from workers.runner.details import capped
+from workers.runner.executed_names import OnExecuted
 from workers.runner.file_run import FileRun
 from workers.runner.findings import STOPPED, Findings, collect_problem
 from workers.runner.ledger import OPERATOR_CHARS, Ledger
@@ -32,17 +33,24 @@ class Runner(AbstractContextManager["Runner"]):
 
     With a device library in the `installation` PyTorch's device tests are generated for its device; without one they
     run on the CPU, PyTorch's reference device, and the device is `cpu`. `scratch` is a folder for homes and temporary
-    files. A runner belongs to the thread that uses it first: its processes die with that thread.
+    files. With `on_executed` the functions that tests execute are recorded, which takes its time; see
+    `child.functions`. A runner belongs to the thread that uses it first: its processes die with that thread.
     """
 
     def __init__(
-        self, installation: Installation, scratch: Path, sandbox: Sandbox, limits: RunnerLimits = _DEFAULTS
+        self,
+        installation: Installation,
+        scratch: Path,
+        sandbox: Sandbox,
+        limits: RunnerLimits = _DEFAULTS,
+        on_executed: OnExecuted | None = None,
     ) -> None:
         if installation.library is None and installation.device != "cpu":
             raise ValueError(f"device {installation.device} needs a device library; without one only cpu can run")
         self._device = installation.device
         self._limits = limits
-        self._parents = WarmParents(installation, scratch, sandbox, limits)
+        self._on_executed = on_executed
+        self._parents = WarmParents(installation, scratch, sandbox, limits, recording=on_executed is not None)
 
     def __exit__(self, *_: object) -> None:
         self._parents.close()
@@ -89,7 +97,7 @@ class Runner(AbstractContextManager["Runner"]):
         two functions, which is passed on, leaves ids without an outcome.
         """
         wanted = {test.id: test for test in tests}
-        ledger = Ledger(wanted, on_outcome)
+        ledger = Ledger(wanted, on_outcome, self._on_executed)
         path = tree.locate(file)
         if path is None:
             ledger.settle_rest(Observation.MISSING, _absent(file))

@@ -140,9 +140,17 @@ class WarmParent:
 
 
 def start_warm_parent(
-    installation: Installation, tree: RunnerTree, sandbox: Sandbox, *, staged: Path, scratch: Path, output_bytes: int
+    installation: Installation,
+    tree: RunnerTree,
+    sandbox: Sandbox,
+    *,
+    staged: Path,
+    scratch: Path,
+    output_bytes: int,
+    recording: bool = False,
 ) -> WarmParent:
-    """Start one for a tree. `scratch` is an existing folder of its own. Raises OSError when it cannot be started."""
+    """Start one for a tree. `scratch` is an existing folder of its own; with `recording` its children say which
+    functions tests execute. Raises OSError when it cannot be started."""
     cookie = secrets.token_hex(8)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     output, output_in = os.pipe()
@@ -152,7 +160,7 @@ def start_warm_parent(
                 Launch(
                     argv=command(installation.python, theirs.fileno(), sandbox.temporary_root(scratch)),
                     environment=child_environment(
-                        installation, torch_path=tree.torch_path, staged=staged, cookie=cookie
+                        installation, torch_path=tree.torch_path, staged=staged, cookie=cookie, recording=recording
                     ),
                     directory=staged,
                     readable=_readable(installation, tree, staged),

@@ -53,6 +53,16 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Executed:
+    """Functions that a test executed, or the file's collection when `id` is empty; a part of them, more may follow.
+    `names` are new to the reader, who numbers them on from 0; `numbers` are those that were executed."""
+
+    id: str
+    names: list[str]
+    numbers: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Everything that was ordered has been done; the child is of no more use."""
 
@@ -62,8 +72,8 @@ CHANNEL_LOST = 86
 #: Exit status of a child that makes way for another, after a test that left too many processes.
 CROWDED = 87
 
-Event = Found | Refused | Began | Ended | Finished
-_LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Finished)
+Event = Found | Refused | Began | Ended | Executed | Finished
+_LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Executed, Finished)
 _SEAL_BYTES = 8
 
 

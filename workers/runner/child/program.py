@@ -18,6 +18,8 @@ import pytest
 
 from workers.runner.child.channel import Channel
 from workers.runner.child.confinement import die_with_parent, flush_everything, show_stacks, take_limits
+from workers.runner.child.executed import ExecutedFunctions
+from workers.runner.child.functions import Recorder
 from workers.runner.child.generation import Generation
 from workers.runner.child.one_file import OneFile
 from workers.runner.child.order import Order
@@ -40,10 +42,12 @@ _PYTEST_OPTIONS = (
 _NOT_DONE = 3
 
 
-def live(order: Order, events: int, output: int, folder: Path, parent: int) -> NoReturn:
-    """Everything a forked child does. `events` and `output` are its pipes, `folder` is its own, for home and temporary
-    files. Ends the process without the handlers that the warm parent's modules registered for their own exit."""
+def live(order: Order, pipes: tuple[int, int], folder: Path, parent: int, recorder: Recorder | None) -> NoReturn:
+    """Everything a forked child does. `pipes` are those for events and output, `folder` is its own, for home and
+    temporary files; a `recorder` has been at work since before torch was imported. Ends the process without the
+    handlers that the warm parent's modules registered for their own exit."""
     status = 1
+    events, output = pipes
     try:
         os.setsid()
         die_with_parent()
@@ -53,7 +57,7 @@ def live(order: Order, events: int, output: int, folder: Path, parent: int) -> N
         stderr = show_stacks()
         channel = Channel(events, bytes.fromhex(order.key))
         take_limits(order)
-        status = _carry_out(order, channel, stderr)
+        status = _carry_out(order, channel, stderr, recorder)
     except BaseException:  # noqa: BLE001 - a fork must not come back into its parent's program
         traceback.print_exc()
     finally:
@@ -72,13 +76,15 @@ def _move_in(output: int, folder: Path, directory: Path) -> None:
     os.chdir(directory)
 
 
-def _carry_out(order: Order, channel: Channel, stderr: int) -> int:
+def _carry_out(order: Order, channel: Channel, stderr: int, recorder: Recorder | None) -> int:
     generation = Generation(order.device)
     generation.install()
     reporter = Reporter(order, channel, generation, stderr)
     sys.path.insert(0, os.getcwd())
     sys.argv = [order.path]
-    plugins = [OneFile(Path(order.path)), reporter]
+    plugins: list[object] = [OneFile(Path(order.path)), reporter]
+    if recorder is not None:
+        plugins.append(ExecutedFunctions(order, channel, recorder, reporter.id_of))
     gc.enable()
     status = pytest.main([*_PYTEST_OPTIONS, f"--rootdir={order.checkout}", order.path], plugins=plugins)
     if not reporter.collected:

@@ -40,7 +40,7 @@ class Reporter:
     def __init__(self, order: Order, channel: Channel, generation: Generation, stderr: int) -> None:
         self._order, self._channel, self._generation, self._stderr = order, channel, generation, stderr
         # Details end on public pages, where a path says which file it was and nothing about the machine.
-        self._folders = (order.checkout + os.sep, *_import_folders())
+        self._folders = (order.checkout + os.sep, *import_folders())
         self._device = sys.modules.get(f"torch.{order.device}")
         self._ids: dict[pytest.Item, str] = {}
         self._account = _Account()
@@ -110,6 +110,10 @@ class Reporter:
         report = yield
         self._account.add(report, self._failure(call, report) if report.failed else "")
         return report
+
+    def id_of(self, item: pytest.Item) -> str:
+        """The id of a test that is ordered."""
+        return self._ids[item]
 
     def finish(self) -> None:
         self._channel.send(Finished())
@@ -192,7 +196,7 @@ def _callspec(item: pytest.Function) -> tuple[tuple[str, str], ...]:
     return as_texts(callspec.params) if callspec is not None else ()
 
 
-def _import_folders() -> list[str]:
+def import_folders() -> list[str]:
     """Where torch (the installed one, or the one with the change laid over it) and the other packages come from."""
     torch = sys.modules.get("torch")
     overlay = [str(Path(torch.__file__).parents[1]) + os.sep] if torch is not None and torch.__file__ else []

@@ -34,6 +34,7 @@ from workers.runner.child.control import (
 )
 from workers.runner.child.descendants import end_descendants
 from workers.runner.child.device import import_torch
+from workers.runner.child.functions import Recorder, recorder_if_asked
 from workers.runner.child.order import Order
 from workers.runner.child.preload import preload
 from workers.runner.child.program import live
@@ -53,7 +54,7 @@ def main() -> int:
     threads_of_user()
     # What is imported here stays for good; to look through it for garbage takes a quarter of the time of the imports.
     gc.disable()
-    parent = WarmParent(control, folder)
+    parent = WarmParent(control, folder, recorder_if_asked())
     parent.say(Ready(import_torch()))
     parent.serve()
     return 0
@@ -62,8 +63,8 @@ def main() -> int:
 class WarmParent:
     """One socket, at most one child."""
 
-    def __init__(self, control: socket.socket, folder: Path) -> None:
-        self._control, self._folder = control, folder
+    def __init__(self, control: socket.socket, folder: Path, recorder: Recorder | None) -> None:
+        self._control, self._folder, self._recorder = control, folder, recorder
         self._child: int | None = None
         self._child_end = -1
         self._child_folder: Path | None = None
@@ -103,14 +104,16 @@ class WarmParent:
 
     def _fork(self, order_file: int, events: int, output: int) -> None:
         order = Order.load(order_file)
-        preload(Path(order.path))
+        if self._recorder is None:
+            # With a recorder each child imports for itself, or what runs then would count for all files after it.
+            preload(Path(order.path))
         self._child_folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folder))
         gc.freeze()
         parent = os.getpid()
         child = os.fork()
         if child == 0:
             self._control.close()
-            live(order, events, output, self._child_folder, parent)
+            live(order, (events, output), self._child_folder, parent, self._recorder)
         os.close(events)
         os.close(output)
         self._child, self._child_end = child, os.pidfd_open(child)
