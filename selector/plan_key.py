@@ -84,7 +84,7 @@ def model_digest(llm: LlmClient | None, decided: Iterable[Candidate]) -> str:
     if llm is None:
         return ""
     said = [
-        [str(candidate.test), reason.rule, reason.score]
+        [str(candidate.test), reason.rule, reason.score, candidate.probability]
         for candidate in decided
         for reason in candidate.reasons
         if reason.stage is Stage.TRIAGE

@@ -16,14 +16,14 @@ _STAGES = {stage: f"stage {stage:d} {stage.name.lower()}" for stage in Stage}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of a considered test. `stages` are sentences for stages that said nothing of this test; `timed`
-    says whether its seconds were told, `more` are further lines."""
+    """What is known of a considered test. `stages` are sentences for stages that said nothing of this test; `time` says
+    how long it takes, empty when that was not told; `more` are further lines."""
 
     candidate: Candidate
     kept: bool
     plan: str
     stages: Mapping[Stage, str]
-    timed: bool = True
+    time: str
     more: tuple[tuple[str, str], ...] = ()
 
 
@@ -72,9 +72,9 @@ def _silent(stage: Stage, told: Told) -> str:
 def _facts(told: Told) -> Iterator[tuple[str, str]]:
     candidate = told.candidate
     yield from told.more
-    if told.timed:
+    if told.time:
         yield "probability", selection_text.probability(candidate.probability)
-        yield "time", selection_text.seconds(candidate.seconds, candidate.assumed)
+        yield "time", told.time
     if told.plan:
         yield "plan", told.plan
     yield from (("to change it", one_line(way, 500)) for way in what_would_change(candidate, told.kept))

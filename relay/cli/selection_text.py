@@ -138,6 +138,11 @@ def seconds(value: float, assumed: bool) -> str:
     return f"{value:.1f} s{' (assumed, none is on record)' if assumed else ''}"
 
 
+def planned_seconds(value: float) -> str:
+    """Of a run, which does not tell which durations were on record."""
+    return f"{value:.1f} s were planned for it"
+
+
 def probability(value: float) -> str:
     return f"{value:.2%} for its file to break"
 

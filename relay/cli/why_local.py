@@ -41,7 +41,9 @@ def why_in_change(out: Output, name: str, selected: LocalSelection) -> None:
     elif named.tests[0] in considered:
         candidate, kept = considered[named.tests[0]]
         selection = selected.outcome.selection
-        show_chain(out, Told(candidate, kept, selection.key, _stage_words(selection, selected.manifests is not None)))
+        words = _stage_words(selection, selected.manifests is not None)
+        time = selection_text.seconds(candidate.seconds, candidate.assumed)
+        show_chain(out, Told(candidate, kept, selection.key, words, time))
     else:
         _show_unconsidered(out, named.tests[0], selected)
 

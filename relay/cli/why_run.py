@@ -68,7 +68,8 @@ def as_candidate(decision: Decision) -> Candidate:
     test = BaseTest(parts[0], "::".join(parts[1:-1]), parts[-1] if len(parts) > 1 else "")
     reasons = tuple(Reason(Stage(it.stage), it.rule, it.evidence, it.score) for it in decision.reasons)
     scores = [it.score for it in decision.reasons if it.score is not None]
-    return Candidate(test, reasons, decision.must_run, scores[-1] if scores else 0.0)
+    score = scores[-1] if scores else 0.0
+    return Candidate(test, reasons, decision.must_run, score, decision.probability, seconds=decision.seconds)
 
 
 def _show_one(
@@ -82,9 +83,9 @@ def _show_one(
         ("stage 4 manifests", selection_text.filtered(count, one_line(rule), one_line(place)))
         for (rule, place), count in kept_out.most_common()
     ]
-    show_chain(
-        out, Told(candidate, kept, "", {Stage.CHANGE: files}, timed=False, more=(*more, ("run", detail.run.url)))
-    )
+    time = selection_text.planned_seconds(candidate.seconds) if candidate.seconds else ""
+    more.append(("run", detail.run.url))
+    show_chain(out, Told(candidate, kept, "", {Stage.CHANGE: files}, time, more=tuple(more)))
 
 
 def _nothing_found(name: str, detail: RunDetail) -> NotInRun:

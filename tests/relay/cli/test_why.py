@@ -149,6 +149,17 @@ def test_a_run_is_asked_for_its_decision(relay: Relay, service: StandIn) -> None
     assert "http://relay.invalid/runs/1" in ended.out
 
 
+def test_a_run_tells_what_it_planned_for_a_test(relay: Relay, service: StandIn) -> None:
+    """One of an older relay, or of a rerun, knows nothing of that."""
+    plain = decision("test_add", ReasonMessage(stage=2, rule="edited test", evidence="", score=1.0), must_run=True)
+    service.decisions = [plain.model_copy(update={"seconds": 2.5, "probability": 0.25})]
+    rows = dict(line.split("\t") for line in relay("why", "test_add", "--change", "1").out.splitlines()[3:])
+    assert rows["time"] == "2.5 s were planned for it"
+    assert rows["probability"] == "25.00% for its file to break"
+    service.decisions = [plain]
+    assert "time\t" not in relay("why", "test_add", "--change", "1").out
+
+
 def test_of_several_decisions_the_one_with_that_very_name_counts(relay: Relay, service: StandIn) -> None:
     edited = ReasonMessage(stage=2, rule="edited test", evidence="", score=1.0)
     service.decisions = [decision(name, edited, must_run=True) for name in ("test_add", "test_add_out")]
