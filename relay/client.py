@@ -141,9 +141,10 @@ class ApiClient:
                 raise BadReply(f"{self.base_url} does not write JUnit reports", _VERSION_HINT)
             yield from reply.iter_bytes()
 
-    def rerun(self, run_id: int, *, failed: bool) -> RunSummary:
-        """Start the run again, or its failed tests only. Returns the new run. Needs the operator token."""
-        return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body={"failed": failed}))
+    def rerun(self, run_id: int, *, failed: bool, full: bool = False) -> RunSummary:
+        """Start the run again, its failed tests only, or every test. Returns the new run. Needs the operator token."""
+        wanted = {"failed": failed} | ({"full": True} if full else {})  # an older service knows no `full`
+        return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body=wanted))
 
     def cancel(self, run_id: int) -> RunSummary:
         """Stop a run. Needs the operator token."""

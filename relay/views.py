@@ -66,7 +66,7 @@ class Verdict(StrEnum):
 
 
 class RunSummary(View):
-    """A run as a line of the list."""
+    """A run as a line of the list. `full` says why every test runs, empty where a selection was made."""
 
     id: int
     repo: str
@@ -88,11 +88,13 @@ class RunSummary(View):
     started_at: datetime | None
     finished_at: datetime | None
     url: str
+    full: str = ""
 
 
 class TestView(View):
     """A planned test with what came of it. `isolate` and `timeout_s` (seconds) are its manifest entry's wishes;
-    `op` and `dtype` what it was generated for, where that is known."""
+    `op` and `dtype` what it was generated for, where that is known. `by_lot`: the selection had left it out; `missed`:
+    it was by lot, and the change broke it."""
 
     __test__ = False
     id: str
@@ -112,6 +114,8 @@ class TestView(View):
     timeout_s: float | None = None
     op: str = ""
     dtype: str = ""
+    by_lot: bool = False
+    missed: bool = False
 
 
 class ShardView(View):
@@ -128,8 +132,18 @@ class ShardView(View):
     error: str
 
 
+class PlanView(View):
+    """What a plan costs and risks (`relay.contract.SelectionReport`). Seconds are those of tests on one machine."""
+
+    key: str
+    expected_seconds: float
+    seconds_saved: float
+    expected_misses: float
+
+
 class RunDetail(View):
-    """Everything about a run but its tests and its decisions, which have lists of their own."""
+    """Everything about a run but its tests and its decisions, which have lists of their own. `missed` are the base
+    tests that the selection had left out although the change broke them; they ran by lot."""
 
     run: RunSummary
     selection_state: str | None
@@ -142,6 +156,8 @@ class RunDetail(View):
     dropped: int
     filtered: int
     tested_on: TestedOn | None = None
+    plan: PlanView | None = None
+    missed: tuple[str, ...] = ()
 
 
 class RunPage(View):

@@ -123,15 +123,18 @@ def rerun(
     run_id: RunArgument,
     *,
     failed: Annotated[bool, typer.Option("--failed", help="Only the tests that failed.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Every test of the device, without a selection.")] = False,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Start a finished run again, as a new run."""
     from relay.cli.connect import open_operator_client
 
+    if failed and full:
+        raise typer.BadParameter(text.failed_and_full(), param_hint="--full")
     out = Output(as_json)
     with open_operator_client(url) as client, naming_the_run(client, run_id):
-        run = client.rerun(run_id, failed=failed)
+        run = client.rerun(run_id, failed=failed, full=full)
     _show_change(out, run, text.rerun_started(run.id, run_id), text.watch_command(run.id))
 
 

@@ -105,6 +105,10 @@ def rerun_started(new: int, old: int) -> str:
     return f"run {new} repeats run {old}"
 
 
+def failed_and_full() -> str:
+    return "every test and only the failed ones cannot both be run; leave out one of --failed and --full"
+
+
 def cancelled(run_id: int) -> str:
     return f"run {run_id} is cancelled"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
@@ -19,7 +20,8 @@ from sqlalchemy.orm import Session
 from relay.context import RelayContext
 from relay.errors import ConflictError, RelayError
 from relay.intake.events import Event, Ignored, PullRequestChanged, PullRequestClosed, PushReceived, parse_event
-from relay.runs.creation import NewRun, cancel_pull_request, open_run
+from relay.intake.full_wishes import NO_WISHES, FullWishes, full_wishes
+from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_run
 from relay.store.models import Delivery, DeliveryState, Run, Trigger
 
 _log = structlog.get_logger(__name__)
@@ -69,7 +71,7 @@ def record_delivery(
     return known, True
 
 
-def process_delivery(session: Session, row_id: int, device: str, now: datetime) -> bool:
+def process_delivery(session: Session, row_id: int, device: str, now: datetime, wishes: FullWishes = NO_WISHES) -> bool:
     """Do what a stored delivery asks for, unless that is done. Whether a run was opened, so that workers be woken."""
     delivery = session.scalar(
         select(Delivery)
@@ -78,7 +80,7 @@ def process_delivery(session: Session, row_id: int, device: str, now: datetime) 
     )
     if delivery is None:
         return False
-    run = _act(session, delivery, _event_of(delivery), device, now)
+    run = _act(session, delivery, _Asked(device, now, wishes))
     delivery.run_id = run.id if run else None
     return run is not None
 
@@ -89,7 +91,7 @@ def handle_delivery(context: RelayContext, row_id: int) -> None:
     device = context.settings.device
     try:
         with context.store.writing() as session:
-            opened = process_delivery(session, row_id, device, context.now())
+            opened = process_delivery(session, row_id, device, context.now(), full_wishes(context.settings))
     except SQLAlchemyError as error:
         _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
         return
@@ -116,21 +118,30 @@ def sweep_deliveries(context: RelayContext) -> int:
     return len(waiting)
 
 
-def _event_of(delivery: Delivery) -> Event:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What every run that is opened has in common."""
+
+    device: str
+    now: datetime
+    wishes: FullWishes
+
+
+def _event_of(delivery: Delivery, wishes: FullWishes) -> Event:
     payload: Mapping[str, object] = json.loads(delivery.payload)
-    return parse_event(delivery.event, payload)
+    return parse_event(delivery.event, payload, wishes.labels)
 
 
-def _act(session: Session, delivery: Delivery, event: Event, device: str, now: datetime) -> Run | None:
+def _act(session: Session, delivery: Delivery, asked: _Asked) -> Run | None:
     delivery.state = DeliveryState.PROCESSED
-    match event:
+    match event := _event_of(delivery, asked.wishes):
         case PullRequestChanged():
-            return open_run(session, _pull_request_run(delivery, event, device), now)
+            return _open_pull_request(session, delivery, event, asked)
         case PushReceived():
-            return open_run(session, _push_run(delivery, event, device), now)
+            return open_run(session, _push_run(delivery, event, asked), asked.now)
         case PullRequestClosed():
             reason = f"Pull request {event.number} was closed."
-            cancelled = cancel_pull_request(session, event.repo, event.number, now, reason=reason)
+            cancelled = cancel_pull_request(session, event.repo, event.number, asked.now, reason=reason)
             delivery.note = f"cancelled runs: {', '.join(map(str, cancelled)) or 'none'}"
         case Ignored():
             delivery.state = DeliveryState.IGNORED
@@ -138,35 +149,48 @@ def _act(session: Session, delivery: Delivery, event: Event, device: str, now: d
     return None
 
 
-def _pull_request_run(delivery: Delivery, event: PullRequestChanged, device: str) -> NewRun:
+def _open_pull_request(session: Session, delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> Run | None:
+    """A run, unless a label asks for what runs already: GitHub tells of the labels a pull request is opened with twice,
+    in `opened` and as `labeled`."""
+    new = _pull_request_run(delivery, event, asked)
+    known = full_run_of(session, new) if event.label else None
+    if known is None:
+        return open_run(session, new, asked.now)
+    delivery.note = f"every test of this commit runs already, in run {known.id}"
+    return None
+
+
+def _pull_request_run(delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> NewRun:
     return NewRun(
         identity=f"delivery:{delivery.delivery_id}",
         repo=event.repo,
         kind=delivery.event,
         base_sha=event.base_sha,
         head_sha=event.head_sha,
-        device=device,
+        device=asked.device,
         trigger=Trigger.WEBHOOK,
         pr_number=event.number,
         title=event.title,
         body=event.body,
         base_ref=event.base_ref,
         fetch_ref=f"refs/pull/{event.number}/head",
+        full=asked.wishes.why(event),
     )
 
 
-def _push_run(delivery: Delivery, event: PushReceived, device: str) -> NewRun:
+def _push_run(delivery: Delivery, event: PushReceived, asked: _Asked) -> NewRun:
     return NewRun(
         identity=f"delivery:{delivery.delivery_id}",
         repo=event.repo,
         kind=delivery.event,
         base_sha=event.before,
         head_sha=event.after,
-        device=device,
+        device=asked.device,
         trigger=Trigger.WEBHOOK,
         title=event.title,
         base_ref=event.ref,
         fetch_ref=event.ref,
+        full=asked.wishes.why(event),
     )
 
 

@@ -8,7 +8,7 @@ Sources: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 #: Events whose signature is checked at all; others are answered unseen, whatever their signature.
@@ -18,7 +18,11 @@ TITLE_CAP = 500
 BODY_CAP = 20_000
 REF_CAP = 300
 
+LABEL_CAP = 100
+
 _CHANGING_ACTIONS = frozenset({"opened", "reopened", "synchronize"})
+#: GitHub allows 100 labels on an issue.
+_LABELS_CAP = 100
 _SHA = re.compile(r"[0-9a-f]{40}")
 _ZERO_SHA = "0" * 40
 _BRANCHES = "refs/heads/"
@@ -29,7 +33,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class PullRequestChanged:
-    """A pull request has a new head to test. `title` and `body` are untrusted text, capped."""
+    """A pull request has a head to test: a new one, or the same with another `label` that asks for every test. `title`,
+    `body`, `labels` and the login `author` are untrusted text, capped."""
 
     repo: str
     number: int
@@ -38,6 +43,9 @@ class PullRequestChanged:
     head_sha: str
     title: str
     body: str
+    author: str = ""
+    labels: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +88,12 @@ def names_repository(payload: Mapping[str, object], repo: str) -> bool:
     return isinstance(name, str) and name.casefold() == repo.casefold()
 
 
-def parse_event(name: str, payload: Mapping[str, object]) -> Event:
-    """Our event for a GitHub event `name` and its decoded payload."""
+def parse_event(name: str, payload: Mapping[str, object], full_labels: Collection[str] = ()) -> Event:
+    """Our event for a GitHub event `name` and its decoded payload. A label changes what is to be tested only when it is
+    one of `full_labels` (casefolded)."""
     try:
         if name == "pull_request":
-            return _pull_request(payload)
+            return _pull_request(payload, full_labels)
         if name == "push":
             return _push(payload)
     except _UnusableError as problem:
@@ -92,9 +101,13 @@ def parse_event(name: str, payload: Mapping[str, object]) -> Event:
     return Ignored(f"the relay does not act on {name[:REF_CAP]} events")
 
 
-def _pull_request(payload: Mapping[str, object]) -> Event:
+def _pull_request(payload: Mapping[str, object], full_labels: Collection[str]) -> Event:
     action = _text(payload, "action", cap=REF_CAP)
-    if action not in _CHANGING_ACTIONS and action != "closed":
+    label = _label(payload.get("label")) if action == "labeled" else ""
+    asks = label.casefold() in full_labels
+    if label and not asks:
+        return Ignored(f"the label {label} does not ask for every test")
+    if action not in _CHANGING_ACTIONS and action != "closed" and not asks:
         return Ignored(f"the relay does not act on pull_request {action}")
     repo = _text(_object(payload, "repository"), "full_name", cap=REF_CAP)
     number = _number(payload, "number")
@@ -110,7 +123,26 @@ def _pull_request(payload: Mapping[str, object]) -> Event:
         head_sha=_sha(_object(pull, "head"), "sha"),
         title=_text(pull, "title", cap=TITLE_CAP, absent=""),
         body=_text(pull, "body", cap=BODY_CAP, absent=""),
+        author=_login(pull.get("user")),
+        labels=_labels(pull.get("labels")),
+        label=label,
     )
+
+
+def _labels(labels: object) -> tuple[str, ...]:
+    """The names of labels. What is not as documented names none: a label is a wish, and no reason to test nothing."""
+    named = map(_label, labels[:_LABELS_CAP]) if isinstance(labels, list) else ()
+    return tuple(name for name in named if name)
+
+
+def _label(label: object) -> str:
+    name = label.get("name") if isinstance(label, dict) else None
+    return _storable(name[:LABEL_CAP]) if isinstance(name, str) else ""
+
+
+def _login(user: object) -> str:
+    login = user.get("login") if isinstance(user, dict) else None
+    return _storable(login[:LABEL_CAP]) if isinstance(login, str) else ""
 
 
 def _push(payload: Mapping[str, object]) -> Event:
@@ -152,7 +184,11 @@ def _text(payload: Mapping[str, object], key: str, *, cap: int, absent: str | No
         return absent
     if not isinstance(value, str):
         raise _UnusableError(f"{key} is not a string")
-    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value[:cap])
+    return _storable(value[:cap])
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _number(payload: Mapping[str, object], key: str) -> int:

@@ -31,7 +31,8 @@ RERUN_VERDICTS = frozenset(
 @dataclass(frozen=True, slots=True)
 class NewRun:
     """A run that is asked for. `identity` names the asking (a delivery, the nth rerun of a change): the same identity
-    never makes two runs. `only` limits the plan to these test ids."""
+    never makes two runs. `only` limits the plan to these test ids; `full` says why every test runs, empty when that is
+    not asked for."""
 
     identity: str
     repo: str
@@ -48,6 +49,7 @@ class NewRun:
     attempt: int = 1
     rerun_of: int | None = None
     only: tuple[str, ...] = ()
+    full: str = ""
 
 
 def open_run(session: Session, new: NewRun, now: datetime) -> Run:
@@ -87,6 +89,7 @@ def _insert(session: Session, new: NewRun, now: datetime) -> Run:
         attempt=new.attempt,
         rerun_of=new.rerun_of,
         only=list(new.only),
+        full=new.full,
         state=RunState.RECEIVED,
         created_at=now,
     )
@@ -95,6 +98,18 @@ def _insert(session: Session, new: NewRun, now: datetime) -> Run:
     session.add(Shard(run_id=run.id, ordinal=0, kind=ShardKind.SELECT, state=ShardState.DUE))
     note(session, run.id, now, "run.received", f"Run {run.id} opened by {new.trigger}, attempt {new.attempt}.")
     return run
+
+
+def full_run_of(session: Session, new: NewRun) -> Run | None:
+    """The newest run that does, or did, every test of the same head; one that was called off does not count."""
+    same = (
+        Run.repo == new.repo,
+        Run.head_sha == new.head_sha,
+        Run.device == new.device,
+        Run.pr_number == new.pr_number,
+    )
+    lasting = Run.state.not_in([RunState.CANCELLED, RunState.FAILED])
+    return session.scalar(select(Run).where(*same, lasting, Run.full != "").order_by(Run.id.desc()).limit(1))
 
 
 def cancel_pull_request(
@@ -124,13 +139,18 @@ def cancel_run(session: Session, run_id: int, now: datetime, reason: str) -> Run
     return run
 
 
-def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool) -> Run:
-    """Open a new run of the same change: everything again, or only the tests that did not end well.
+def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool, full: str = "") -> Run:
+    """Open a new run of the same change: its plan again, only the tests that did not end well, or, for the reason
+    `full`, every test there is.
 
     Raises:
         NotFoundError: no such run.
-        ConflictError: the run is not finished, or has nothing to run again.
+        ConflictError: the run is not finished, has nothing to run again, or all and few are asked for at once.
     """
+    if failed_only and full:
+        raise ConflictError(
+            "Every test and only the failed ones cannot both be run.", "Ask for one of them.", code="full_and_failed"
+        )
     old = _existing(session, run_id)
     if old.state not in FINAL_RUN_STATES:
         raise ConflictError(
@@ -138,12 +158,12 @@ def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool) ->
             f"Wait for it (relay run watch {old.id}) or cancel it first (relay run cancel {old.id}).",
             code="run_unfinished",
         )
-    only = _to_repeat(session, old) if failed_only else tuple(old.only)
+    only = () if full else _to_repeat(session, old) if failed_only else tuple(old.only)
     attempt = _last_attempt(session, old) + 1
-    return open_run(session, _again(old, attempt, only), now)
+    return open_run(session, _again(old, attempt, only, full or ("" if only else old.full)), now)
 
 
-def _again(old: Run, attempt: int, only: tuple[str, ...]) -> NewRun:
+def _again(old: Run, attempt: int, only: tuple[str, ...], full: str) -> NewRun:
     return NewRun(
         identity=f"rerun:{old.id}:{attempt}",
         repo=old.repo,
@@ -160,6 +180,7 @@ def _again(old: Run, attempt: int, only: tuple[str, ...]) -> NewRun:
         attempt=attempt,
         rerun_of=old.id,
         only=only,
+        full=full,
     )
 
 

@@ -123,6 +123,8 @@ def view_test(row: PlannedTest) -> TestView:
         timeout_s=row.timeout_s,
         op=row.op,
         dtype=row.dtype,
+        by_lot=row.by_lot,
+        missed=row.missed,
         shard_id=row.shard_id,
         verdict=row.verdict,
         observation=row.observation,

@@ -6,6 +6,7 @@ Owns the check that a report fits together, so that every planned test is in exa
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import insert
@@ -71,6 +72,10 @@ def _documents(run: Run, report: SelectionReport) -> Selection:
         decisions=_dumped(report.decisions),
         filtered=_dumped(report.filtered),
         notes=list(report.notes),
+        plan_key=report.plan_key,
+        expected_seconds=report.expected_seconds,
+        seconds_saved=report.seconds_saved,
+        expected_misses=report.expected_misses,
     )
 
 
@@ -80,14 +85,15 @@ def _dumped(messages: tuple[Message, ...]) -> list[dict[str, object]]:
 
 def _plan(session: Session, run: Run, report: SelectionReport) -> None:
     by_id = {test.id: test for test in report.planned}
+    by_lot = {decision.test for decision in report.decisions if decision.by_lot}
     for ordinal, names in enumerate(report.shards, start=1):
         shard = Shard(run_id=run.id, ordinal=ordinal, kind=ShardKind.TEST, state=ShardState.DUE)
         session.add(shard)
         session.flush()
-        session.execute(insert(PlannedTest), [_row(shard, by_id[name]) for name in names])
+        session.execute(insert(PlannedTest), [_row(shard, by_id[name], by_lot) for name in names])
 
 
-def _row(shard: Shard, test: PlannedTestMessage) -> dict[str, object]:
+def _row(shard: Shard, test: PlannedTestMessage, by_lot: Collection[str]) -> dict[str, object]:
     return {
         "run_id": shard.run_id,
         "shard_id": shard.id,
@@ -102,4 +108,5 @@ def _row(shard: Shard, test: PlannedTestMessage) -> dict[str, object]:
         "timeout_s": test.timeout_s,
         "op": test.op,
         "dtype": test.dtype,
+        "by_lot": test.base in by_lot,
     }

@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
 from relay.errors import NotFoundError
+from relay.runs.holdout import missed_tests
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
-from relay.views import RunDetail, RunPage, RunState, RunSummary, ShardView, Verdict
+from relay.views import PlanView, RunDetail, RunPage, RunState, RunSummary, ShardView, Verdict
 from relay.views import RunEvent as RunEventView
 
 #: Worst first: the order in which results are listed and counted.
@@ -86,6 +87,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         select(
             *(Selection.funnel, Selection.changed_files, Selection.notes),
             *(Selection.kept, Selection.dropped, Selection.filtered),
+            *(Selection.plan_key, Selection.expected_seconds, Selection.seconds_saved, Selection.expected_misses),
         ).where(Selection.run_id == run_id)
     ).one_or_none()
     return RunDetail(
@@ -100,6 +102,15 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         kept=found.kept if found else 0,
         dropped=found.dropped if found else 0,
         filtered=len(found.filtered) if found else 0,
+        plan=PlanView(
+            key=found.plan_key,
+            expected_seconds=found.expected_seconds,
+            seconds_saved=found.seconds_saved,
+            expected_misses=found.expected_misses,
+        )
+        if found and found.plan_key
+        else None,
+        missed=missed_tests(session, run_id),
     )
 
 
@@ -174,6 +185,7 @@ def _summary(run: Run, counts: _Counts, public_url: str) -> RunSummary:
         started_at=run.started_at,
         finished_at=run.finished_at,
         url=f"{public_url}/runs/{run.id}",
+        full=run.full,
     )
 
 

@@ -25,6 +25,7 @@ from relay.contract import (
 )
 from relay.errors import BadMessageError, ConflictError
 from relay.runs.endings import complete_shard, give_back, open_tests
+from relay.runs.holdout import note_misses
 from relay.runs.leases import LeaseTerms, locked_shard, require_lease
 from relay.runs.operators import record_uses
 from relay.runs.planning import record_selection
@@ -74,6 +75,7 @@ def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: 
     for result in fresh:
         _record_result(session, tests[result.id], result)
     record_uses(session, run, ((tests[result.id].base, result.operators) for result in fresh))
+    note_misses(session, run, tests, fresh, now)
     note(session, run.id, now, "tests.reported", f"{len(fresh)} results of shard {shard.ordinal}.")
 
 

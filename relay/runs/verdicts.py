@@ -109,6 +109,13 @@ def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
     return Judgement(verdict, last.observation, last.detail, last.duration_s)
 
 
+def is_newly_broken(expected: Expected, verdict: Verdict | None, attempts: Sequence[Attempt]) -> bool:
+    """Whether the change broke a test that passed without it. Stricter than the verdict: a test that did not run on
+    base is no evidence against anybody but itself, and one that is known to flake is none at all."""
+    on_base = {attempt.observation for attempt in attempts if attempt.tree is Tree.BASE}
+    return expected is Expected.MANDATORY_SUCCESS and verdict in _BREAKING and on_base == {Observation.PASSED}
+
+
 def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:
     """Flaky needs evidence: failing on head alone is none, and neither is a base that only fails; a base that did as
     head does and was also fine is."""

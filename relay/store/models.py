@@ -111,6 +111,7 @@ class Run(Base):
     attempt: Mapped[int] = mapped_column(default=1)
     rerun_of: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
     only: Mapped[list[str]] = mapped_column(JSON, default=list)
+    full: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     state: Mapped[RunState]
     conclusion: Mapped[Conclusion | None]
     headline: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
@@ -149,7 +150,8 @@ class Shard(Base):
 
 
 class PlannedTest(Base):
-    """A collected test that the run promised an outcome for. `verdict` is set exactly once."""
+    """A collected test that the run promised an outcome for. `verdict` is set exactly once. `by_lot`: the selection had
+    left it out; `missed`: it was by lot, and the change broke it."""
 
     __tablename__ = "tests"
     __table_args__ = (
@@ -171,6 +173,8 @@ class PlannedTest(Base):
     timeout_s: Mapped[float | None]
     op: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     dtype: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    by_lot: Mapped[bool] = mapped_column(default=False)
+    missed: Mapped[bool] = mapped_column(default=False)
     verdict: Mapped[Verdict | None]
     observation: Mapped[Observation | None]
     duration_s: Mapped[float | None]
@@ -217,7 +221,7 @@ class OperatorUse(Base):
 
 class Selection(Base):
     """What a select shard found, as JSON documents in the shapes of `relay.contract`: lists of `FunnelStep`,
-    `ChangedFile`, `Decision`, `FilteredTest`, and notes."""
+    `ChangedFile`, `Decision`, `FilteredTest`, and notes. The key and the cost of the plan are `SelectionReport`'s."""
 
     __tablename__ = "selections"
 
@@ -229,6 +233,10 @@ class Selection(Base):
     decisions: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
     filtered: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
     notes: Mapped[list[str]] = mapped_column(ZippedJson)
+    plan_key: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    expected_seconds: Mapped[float] = mapped_column(default=0.0)
+    seconds_saved: Mapped[float] = mapped_column(default=0.0)
+    expected_misses: Mapped[float] = mapped_column(default=0.0)
 
     run: Mapped[Run] = relationship(back_populates="selection", lazy="raise")
 

@@ -13,21 +13,26 @@ from relay.web.auth import OperatorOnly
 
 router = APIRouter(prefix="/api/v1/runs", tags=["operator"], dependencies=[OperatorOnly])
 
+FULL_BY_OPERATOR = "an operator asked for every test"
+
 
 class RerunRequest(BaseModel):
-    """`failed`: only the tests that did not end well, instead of everything."""
+    """`failed`: only the tests that did not end well. `full`: every test that the manifests admit, without a selection.
+    Without either, the same as before."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     failed: bool = False
+    full: bool = False
 
 
 @router.post("/{run_id}/rerun", status_code=201)
 def rerun_run(context: Context, run_id: int, wanted: RerunRequest | None = None) -> RunSummary:
     """Opens a new run of the same change and wakes a worker for it."""
-    failed_only = wanted is not None and wanted.failed
+    wanted = wanted or RerunRequest()
+    full = FULL_BY_OPERATOR if wanted.full else ""
     with context.store.writing() as session:
-        run = rerun(session, run_id, context.now(), failed_only=failed_only)
+        run = rerun(session, run_id, context.now(), failed_only=wanted.failed, full=full)
         summary = run_summary(session, run.id, context.settings.public_url)
     context.waker.wake(summary.device)
     return summary

@@ -21,6 +21,7 @@ from relay.context import Context, RelayContext
 from relay.errors import ConflictError
 from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_delivery, record_delivery
 from relay.intake.events import SUPPORTED_EVENTS, Ignored, names_repository, parse_event
+from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
 
 EVENT_HEADER = "X-GitHub-Event"
@@ -76,7 +77,8 @@ def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
         return JSONResponse({"ignored": True})
     row_id, repeated = _store(context, posted)
     answer = {"ok": True, "delivery_id": _identity(posted), "repeated": repeated}
-    if isinstance(parse_event(posted.event, payload), Ignored):
+    event = parse_event(posted.event, payload, full_wishes(context.settings).labels)
+    if isinstance(event, Ignored):
         answer["ignored"] = True
     return JSONResponse(answer, background=BackgroundTask(handle_delivery, context, row_id))
 

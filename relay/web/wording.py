@@ -15,7 +15,7 @@ from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.queries import BY_WEIGHT
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
-from relay.views import Conclusion, RunState, RunSummary, Verdict
+from relay.views import Conclusion, PlanView, RunState, RunSummary, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,9 @@ OBSERVATION_WORDS: Mapping[Observation, str] = {
     Observation.MISSING: "? missing",
 }
 
+#: As much of a plan's key as tells plans apart by eye.
+_KEY_SHOWN = 12
+
 _STAGES = {1: "change", 2: "ownership", 3: "triage", 4: "manifests"}
 
 _SELECTION_SENTENCES = {
@@ -126,6 +129,18 @@ def stage_name(stage: int) -> str:
 def selection_sentence(state: str) -> str:
     """What the way the selection ended means; a state this version does not know is shown as it is."""
     return _SELECTION_SENTENCES.get(state, state)
+
+
+def plan_sentence(plan: PlanView) -> str:
+    """What a plan costs and risks, in one line: `about 12 min instead of 3 h 10 min; ...`."""
+    whole = plan.expected_seconds + plan.seconds_saved
+    if not whole:
+        return f"plan {plan.key[:_KEY_SHOWN]}"
+    instead = f" instead of {duration(whole)}" if plan.seconds_saved else ""
+    return (
+        f"about {duration(plan.expected_seconds)} of tests{instead}; "
+        f"expected missed failures {plan.expected_misses:.2f}; plan {plan.key[:_KEY_SHOWN]}"
+    )
 
 
 def last_word(decision: Decision) -> str:

@@ -168,4 +168,7 @@ def _select_order(context: RelayContext, run: Run, manifests: LoadedManifests) -
         triage=_triage(settings) if settings.llm_configured else None,
         only=tuple(run.only),
         shard_size=settings.shard_size,
+        full=run.full,
+        budget_s=settings.selection_budget_s,
+        holdout=settings.holdout_share,
     )

@@ -22,6 +22,7 @@ from relay.intake.deliveries import (
     record_delivery,
     sweep_deliveries,
 )
+from relay.intake.full_wishes import FullWishes
 from relay.store.engine import Store
 from relay.store.models import Delivery, DeliveryState, Run
 from relay.views import RunState
@@ -61,7 +62,7 @@ def deliver(store: Store) -> Deliver:
     def do(delivery_id: str, event: str, payload: dict[str, Any]) -> Run | None:
         with store.writing() as session:
             row, _ = record_delivery(session, delivery_id, event, json.dumps(payload).encode(), START)
-            process_delivery(session, row.id, DEVICE, START)
+            process_delivery(session, row.id, DEVICE, START, FullWishes(labels=frozenset({"full"})))
             return session.get(Run, row.run_id) if row.run_id else None
 
     return do
@@ -134,6 +135,45 @@ def test_a_new_head_supersedes_the_unfinished_run(store: Store, deliver: Deliver
     with store.reading() as session:
         states = {run.id: run.state for run in session.scalars(select(Run))}
     assert states == {old.id: RunState.CANCELLED, new.id: RunState.RECEIVED}
+
+
+def labelled(action: str, *names: str, label: str = "", head: str = "1" * 40) -> dict[str, Any]:
+    changed = pull(action, head)
+    changed["pull_request"]["labels"] = [{"name": name} for name in names]
+    return changed | {"label": {"name": label}} if label else changed
+
+
+def test_a_pull_request_opened_with_the_label_runs_everything(deliver: Deliver) -> None:
+    run = deliver("d1", "pull_request", labelled("opened", "module: nn", "Full"))
+    assert run is not None
+    assert run.full == 'the pull request has the label "Full"'
+
+
+def test_the_label_given_later_opens_a_new_run_of_the_same_head(store: Store, deliver: Deliver) -> None:
+    """And the selected one, still under way, is superseded."""
+    old = deliver("d1", "pull_request", labelled("opened"))
+    new = deliver("d2", "pull_request", labelled("labeled", "full", label="full"))
+    assert old is not None
+    assert new is not None
+    assert (old.full, new.head_sha) == ("", old.head_sha)
+    assert "full" in new.full
+    with store.reading() as session:
+        assert session.get_one(Run, old.id).state is RunState.CANCELLED
+
+
+def test_the_labels_of_opening_told_again_open_nothing(store: Store, deliver: Deliver) -> None:
+    run = deliver("d1", "pull_request", labelled("opened", "full"))
+    assert run is not None
+    assert deliver("d2", "pull_request", labelled("labeled", "full", label="full")) is None
+    with store.reading() as session:
+        assert stored(session, "d2").note == f"every test of this commit runs already, in run {run.id}"
+        assert session.get_one(Run, run.id).state is RunState.RECEIVED
+
+
+def test_another_label_opens_nothing(store: Store, deliver: Deliver) -> None:
+    assert deliver("d1", "pull_request", labelled("labeled", "full", label="module: nn")) is None
+    with store.reading() as session:
+        assert "module: nn" in stored(session, "d1").note
 
 
 def test_closing_cancels_and_opens_nothing(store: Store, deliver: Deliver) -> None:

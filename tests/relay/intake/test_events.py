@@ -67,6 +67,8 @@ def test_a_new_head_is_a_change(pull: dict[str, Any], action: str) -> None:
         head_sha="1" * 40,
         title=pull["pull_request"]["title"],
         body=pull["pull_request"]["body"],
+        author="upstream-author",
+        labels=tuple(label["name"] for label in pull["pull_request"]["labels"]),
     )
 
 
@@ -80,6 +82,28 @@ def test_other_actions_are_ignored_by_name(pull: dict[str, Any], action: str) ->
     event = parse_event("pull_request", changed(pull, "action", action))
     assert isinstance(event, Ignored)
     assert action in event.reason
+
+
+@pytest.mark.parametrize("label", ["full", "FULL"])
+def test_a_label_that_asks_for_every_test_is_a_change(pull: dict[str, Any], label: str) -> None:
+    """GitHub's labels are equal when only letter case differs."""
+    labelled = changed(changed(pull, "action", "labeled"), "label", {"name": label})
+    event = parse_event("pull_request", labelled, {"full"})
+    assert isinstance(event, PullRequestChanged)
+    assert event.label == label
+
+
+@pytest.mark.parametrize("label", [{"name": "module: nn"}, {"name": 3}, None, "full", {}])
+def test_another_label_changes_nothing(pull: dict[str, Any], label: object) -> None:
+    labelled = changed(changed(pull, "action", "labeled"), "label", label)
+    assert isinstance(parse_event("pull_request", labelled, {"full"}), Ignored)
+
+
+@pytest.mark.parametrize("labels", [None, "full", [3, None, {"name": None}, {}], {"name": "full"}])
+def test_odd_labels_name_none(pull: dict[str, Any], labels: object) -> None:
+    event = parse_event("pull_request", changed(pull, "pull_request.labels", labels))
+    assert isinstance(event, PullRequestChanged)
+    assert event.labels == ()
 
 
 @pytest.mark.parametrize(

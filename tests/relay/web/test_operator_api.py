@@ -36,6 +36,26 @@ def test_run_again_opens_a_new_run_and_wakes_a_worker(
     assert len(list(messages.glob("*device.spyre.msg"))) == 1
 
 
+def test_run_again_in_full_says_who_asked(
+    context: RelayContext, client: TestClient, operator_auth: dict[str, str]
+) -> None:
+    """Also the run of a rerun, which does what the first did; its failed tests alone are no full run."""
+    run_id = _finished(context, Observation.FAILED)
+    answer = client.post(f"/api/v1/runs/{run_id}/rerun", json={"full": True}, headers=operator_auth)
+    full = RunSummary.model_validate_json(answer.text)
+    assert (answer.status_code, full.full) == (201, "an operator asked for every test")
+    page = client.get(f"/runs/{full.id}").text
+    assert "Everything runs: an operator asked for every test" in page
+
+
+def test_all_and_only_the_failed_at_once_is_409(
+    context: RelayContext, client: TestClient, operator_auth: dict[str, str]
+) -> None:
+    run_id = _finished(context, Observation.FAILED)
+    answer = client.post(f"/api/v1/runs/{run_id}/rerun", json={"full": True, "failed": True}, headers=operator_auth)
+    assert (answer.status_code, ApiError.model_validate_json(answer.text).code) == (409, "full_and_failed")
+
+
 def test_run_again_needs_no_body(context: RelayContext, client: TestClient, operator_auth: dict[str, str]) -> None:
     """A bare POST means everything."""
     run_id = _finished(context, Observation.PASSED)
