@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import time
 from functools import partial
 from importlib.metadata import version
 
@@ -13,12 +14,13 @@ from starlette.concurrency import run_in_threadpool
 from relay.context import RelayContext
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
+from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Sweeper
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
-from relay.web import operator_api, pages, read_api, stream, triage_proxy, webhook, worker_api
+from relay.web import audit_api, operator_api, pages, read_api, stream, triage_proxy, webhook, worker_api
 from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
 
@@ -27,6 +29,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     worker_api.router,
     triage_proxy.router,
     operator_api.router,
+    audit_api.router,
     read_api.router,
     stream.router,
     pages.router,
@@ -85,7 +88,15 @@ def create_sweeper(context: RelayContext) -> Sweeper:
         interval_s=settings.sweep_seconds,
         now=context.now,
         process_deliveries=partial(sweep_deliveries, context),
+        start_audit=partial(_start_audit, context) if settings.audit_at else None,
     )
+
+
+def _start_audit(context: RelayContext) -> None:
+    settings = context.settings
+    at = time.fromisoformat(settings.audit_at)
+    with context.store.writing() as session:
+        open_daily_audit(session, settings.upstream_repo, settings.device, at, context.now())
 
 
 @asynccontextmanager

@@ -19,6 +19,8 @@ from pydantic import BaseModel, ValidationError
 from relay.failures import Failure
 from relay.views import (
     ApiError,
+    AuditPage,
+    AuditView,
     DecisionPage,
     Health,
     RunDetail,
@@ -145,6 +147,19 @@ class ApiClient:
         """Start the run again, its failed tests only, or every test. Returns the new run. Needs the operator token."""
         wanted = {"failed": failed} | ({"full": True} if full else {})  # an older service knows no `full`
         return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body=wanted))
+
+    def audits(self, *, limit: int = 20) -> AuditPage:
+        """Newest first."""
+        return self._get(AuditPage, "/api/v1/audits", {"limit": limit})
+
+    def audit(self, audit_id: int) -> AuditView:
+        """Raises `NotFound` for an audit the service does not know."""
+        return self._get(AuditView, f"/api/v1/audits/{audit_id}", {})
+
+    def start_audit(self) -> AuditView:
+        """Run every test on the newest pushed head. Raises `Conflict` when there is nothing new. Needs the operator
+        token."""
+        return self._parse(AuditView, self._send("POST", "/api/v1/audits", body={}))
 
     def cancel(self, run_id: int) -> RunSummary:
         """Stop a run. Needs the operator token."""

@@ -71,6 +71,9 @@ class RelaySettings(BaseSettings):
     selection_budget_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     holdout_share: Annotated[float, Field(ge=0, le=1)] = 0.03
 
+    # "HH:MM" in UTC; without it no audit starts by itself.
+    audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""
+
     llm_base_url: str = ""
     llm_model: str = ""
     llm_api_key: SecretStr | None = None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relay import __version__
-from relay.cli import about, device, doctor, environments, manifests, run, select, service, text, why
+from relay.cli import about, audit, device, doctor, environments, manifests, run, select, service, text, why
 from relay.cli.demo import demo
 from relay.cli.exits import MEANINGS
 
@@ -27,7 +27,13 @@ def build() -> typer.Typer:
     app.command("up")(service.up)
     app.command("serve")(service.serve)
     app.command("worker")(service.worker)
-    groups = {"run": run.app, "manifest": manifests.app, "device": device.app, "env": environments.app}
+    groups = {
+        "run": run.app,
+        "audit": audit.app,
+        "manifest": manifests.app,
+        "device": device.app,
+        "env": environments.app,
+    }
     for name, group in (groups | {"token": about.token_app}).items():
         group.rich_markup_mode = app.rich_markup_mode
         app.add_typer(group, name=name)

@@ -16,6 +16,7 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relay.runs.audits import advance_audit, unsettled_audits
 from relay.runs.leases import LeaseTerms, due_shards, expire_leases, runs_with_overdue_leases
 from relay.runs.reconcile import reconcile
 from relay.runs.states import FINAL_RUN_STATES, FINAL_SHARD_STATES, lock_run
@@ -57,7 +58,7 @@ class WakeSchedule:
 
 class Sweeper:
     """Sweeps every `interval_s` seconds between `start` and `stop`. `process_deliveries` handles what the inbox still
-    holds; it opens its own sessions."""
+    holds, `start_audit` opens the audit of the day; both open their own sessions."""
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Sweeper:
         interval_s: float,
         now: Callable[[], datetime],
         process_deliveries: Callable[[], object],
+        start_audit: Callable[[], object] | None = None,
     ) -> None:
         self._store = store
         self._waker = waker
@@ -75,6 +77,7 @@ class Sweeper:
         self._interval_s = interval_s
         self._now = now
         self._process_deliveries = process_deliveries
+        self._start_audit = start_audit
         self._schedule = WakeSchedule(interval_s)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -99,6 +102,10 @@ class Sweeper:
             self._step("leases", partial(self._expire, run_id))
         for run_id in self._found(runs_without_open_shards):
             self._step("reconcile", partial(self._reconcile, run_id))
+        if self._start_audit is not None:
+            self._step("audit of the day", self._start_audit)
+        for audit_id in self._found(unsettled_audits):
+            self._step("audits", partial(self._advance_audit, audit_id))
         self._step("wakes", self._wake)
 
     def _run(self) -> None:
@@ -133,6 +140,10 @@ class Sweeper:
             run = lock_run(session, run_id)
             if run is not None:
                 reconcile(session, run, self._now())
+
+    def _advance_audit(self, audit_id: int) -> None:
+        with self._store.writing() as session:
+            advance_audit(session, audit_id, self._now())
 
     def _wake(self) -> None:
         with self._store.reading() as session:

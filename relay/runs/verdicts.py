@@ -59,7 +59,8 @@ _NAMES = {
 }
 _NONE_AFFECTED = "Nothing to test: no changed file can affect a test."
 _NONE_TO_RUN = "Nothing tested: of the tests the change may affect, none is one the manifests let run here."
-_BREAKING = frozenset({Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING})
+#: Verdicts that speak against a change where a test must pass.
+BREAKING = frozenset({Verdict.REGRESSION, Verdict.CRASH, Verdict.TIMEOUT, Verdict.MISSING})
 
 _NOT_TESTED = {
     NotTestedReason.NEEDS_BUILD: "Not tested: the change needs a build.",
@@ -89,7 +90,7 @@ class JudgedTest:
         """Whether this test alone makes the run a failure."""
         if self.expected is Expected.XFAIL_STRICT:
             return self.verdict is Verdict.XPASS
-        return self.expected is Expected.MANDATORY_SUCCESS and self.verdict in _BREAKING
+        return self.expected is Expected.MANDATORY_SUCCESS and self.verdict in BREAKING
 
 
 def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
@@ -113,7 +114,7 @@ def is_newly_broken(expected: Expected, verdict: Verdict | None, attempts: Seque
     """Whether the change broke a test that passed without it. Stricter than the verdict: a test that did not run on
     base is no evidence against anybody but itself, and one that is known to flake is none at all."""
     on_base = {attempt.observation for attempt in attempts if attempt.tree is Tree.BASE}
-    return expected is Expected.MANDATORY_SUCCESS and verdict in _BREAKING and on_base == {Observation.PASSED}
+    return expected is Expected.MANDATORY_SUCCESS and verdict in BREAKING and on_base == {Observation.PASSED}
 
 
 def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:

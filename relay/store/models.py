@@ -36,6 +36,8 @@ class Trigger(StrEnum):
     WEBHOOK = "webhook"
     RERUN = "rerun"
     MANUAL = "manual"
+    AUDIT = "audit"
+    CONFIRM = "confirm"
 
 
 class ShardState(StrEnum):

@@ -1,0 +1,41 @@
+"""Audits over HTTP: everybody may read them, an operator starts one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from relay.context import Context
+from relay.runs.audit_listing import audit_view, list_audits
+from relay.runs.audits import open_audit
+from relay.views import AuditPage, AuditView
+from relay.web.auth import OperatorOnly
+from relay.web.read_api import RunId
+
+router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
+
+
+@router.get("")
+def audits(context: Context, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> AuditPage:
+    """Audits, newest first."""
+    with context.store.reading() as session:
+        return list_audits(session, limit=limit)
+
+
+@router.get("/{audit_id}")
+def audit(context: Context, audit_id: RunId) -> AuditView:
+    """One audit: what broke since the one before, and whose selection missed it."""
+    with context.store.reading() as session:
+        return audit_view(session, audit_id)
+
+
+@router.post("", status_code=201, dependencies=[OperatorOnly])
+def start(context: Context) -> AuditView:
+    """Runs every test on the newest pushed head against the head of the audit before."""
+    settings = context.settings
+    with context.store.writing() as session:
+        run = open_audit(session, settings.upstream_repo, settings.device, context.now())
+        view = audit_view(session, run.id)
+    context.waker.wake(view.device)
+    return view
