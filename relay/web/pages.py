@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from relay.context import Context, RelayContext
 from relay.errors import NotFoundError
+from relay.runs.audit_listing import list_audits
 from relay.runs.listings import Considered, list_tests, list_waiting_tests, load_considered
 from relay.runs.queries import BY_WEIGHT, FAILURES, last_event_id, list_runs, run_detail
 from relay.runs.states import FINAL_RUN_STATES
@@ -28,6 +29,7 @@ from relay.web.read_api import LARGEST
 from relay.web.rendering import PageAssets, Pages
 
 _RUNS = 25
+_AUDITS = 10
 #: Tests of one verdict on the first page of a run, and on a page of that verdict alone.
 _GLIMPSE = 50
 _TESTS = 100
@@ -125,6 +127,14 @@ def runs_page(context: Context, state: str = "", pr: str = "", before: str = "")
         unfinished=any(run.state not in FINAL_RUN_STATES for run in page.runs),
         webhook_url=f"{context.settings.public_url}/github/webhook",
     )
+
+
+@router.get("/audits")
+def audits_page(context: Context) -> HTMLResponse:
+    """The newest audits, each with what broke and who had missed it."""
+    with context.store.reading() as session:
+        page = list_audits(session, limit=_AUDITS)
+    return _pages.render("audits.html", context, nav="audits", audits=page.audits, shown=_GLIMPSE)
 
 
 @router.get("/runs/{run_id}")

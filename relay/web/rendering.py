@@ -77,7 +77,14 @@ class Pages:
 def _filters() -> dict[str, Any]:
     words = (
         *(wording.next_step, wording.run_word, wording.verdict_word, wording.shard_word, wording.last_word),
-        *(wording.stage_name, wording.selection_sentence, wording.plan_sentence, wording.by_weight, wording.share_of),
+        *(
+            wording.stage_name,
+            wording.selection_sentence,
+            wording.plan_sentence,
+            wording.audit_sentence,
+            wording.by_weight,
+            wording.share_of,
+        ),
         *(wording.environment, wording.sandbox_word),
         *(wording.number, wording.duration, wording.iso, wording.clock, wording.anchor),
         *(_age, _elapsed),

@@ -15,7 +15,7 @@ from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.queries import BY_WEIGHT
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
-from relay.views import Conclusion, PlanView, RunState, RunSummary, Verdict
+from relay.views import AuditOutcome, AuditState, AuditView, Conclusion, PlanView, RunState, RunSummary, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,13 @@ OBSERVATION_WORDS: Mapping[Observation, str] = {
     Observation.MISSING: "? missing",
 }
 
+_AUDIT_STATES = {
+    AuditState.RUNNING: "still running; ",
+    AuditState.CONFIRMING: "asking whose change it was; ",
+    AuditState.SETTLED: "",
+    AuditState.CALLED_OFF: "called off; ",
+}
+
 #: As much of a plan's key as tells plans apart by eye.
 _KEY_SHOWN = 12
 
@@ -141,6 +148,16 @@ def plan_sentence(plan: PlanView) -> str:
         f"about {duration(plan.expected_seconds)} of tests{instead}; "
         f"expected missed failures {plan.expected_misses:.2f}; plan {plan.key[:_KEY_SHOWN]}"
     )
+
+
+def audit_sentence(audit: AuditView) -> str:
+    """What an audit found, in one line; an alarm comes first."""
+    missed = sum(test.outcome is AuditOutcome.MISSED for test in audit.tests)
+    found = f"{number(len(audit.tests))} newly broken, {number(missed)} missed by a selection"
+    rate = audit.false_green_rate
+    share = "" if rate is None else f", {rate:.1%} false green"
+    alarm = "✗ a selection missed a break: " if missed else ""
+    return f"{alarm}{_AUDIT_STATES[audit.state]}{found}{share}"
 
 
 def last_word(decision: Decision) -> str:

@@ -94,6 +94,13 @@ def test_rerun_and_cancel_use_the_operator_token(relay: Relay, service: StandIn)
     assert service.tokens == [f"Bearer {TOKEN}"] * 2
 
 
+def test_everything_again_and_only_the_failed_is_a_usage_error(relay: Relay, service: StandIn) -> None:
+    """Nothing is sent."""
+    assert relay("run", "rerun", "1", "--full", "--failed").code == 2
+    assert service.tokens == []
+    assert "run 99 repeats run 1" in relay("run", "rerun", "1", "--full").out
+
+
 def test_rerun_of_an_unfinished_run_says_so(relay: Relay, service: StandIn) -> None:
     """The service's explanation and its hint reach the reader."""
     ended = relay("run", "rerun", "2")

@@ -229,6 +229,18 @@ def test_the_clock_opens_one_audit_a_day(store: Store) -> None:
     assert tick(1.5) is None  # the next day's, and nothing was pushed since
 
 
+def test_the_page_names_the_selection_that_missed(context: RelayContext, client: TestClient) -> None:
+    """And without an audit it says how to have one."""
+    assert "relay audit start" in client.get("/audits").text
+    by_lot = Decision(test=BASE, kept=True, reasons=(ReasonMessage(stage=4, rule="holdout", evidence="by lot"),))
+    pushed = push(context.store, FIRST, SECOND, planned=1, broken=1, decision=by_lot)
+    audit_id = audit(context.store, total=2, broken=1)
+    advance(context.store, audit_id)
+    page = client.get("/audits").text
+    assert "a selection missed a break: 1 newly broken, 1 missed by a selection, 100.0% false green" in page
+    assert f'left out by <a href="/runs/{pushed}">' in page
+
+
 def test_audits_over_http(context: RelayContext, client: TestClient, operator_auth: dict[str, str]) -> None:
     """An operator starts one, everybody reads."""
     assert client.post("/api/v1/audits").status_code == 401
