@@ -62,7 +62,7 @@ class FileOutline:
     """What one test file says. `imported` maps a local name to the module and name it comes from; `starred` are modules
     from which it takes everything; `scripts` are `.py` names in its strings, if it starts processes; `instantiated` are
     classes handed to one of the `instantiate_..._tests` functions; `makes_tests`: some tests are made on import.
-    `nested` are classes with tests that stand in another class, by `Outer.Inner`; only what inherits from them runs.
+    `nested` are classes with tests that stand in another class, named `Outer.Inner`; only what inherits from them runs.
     `loose` are the words outside classes and functions, or all of them when the file does not parse."""
 
     path: str
@@ -154,7 +154,8 @@ class _Reader:
             if isinstance(statement, ast.ClassDef):
                 cls = self._class(statement)
                 if any(name.startswith("test") for name in cls.methods):
-                    yield f"{node.name}.{statement.name}", cls
+                    cls.name = f"{node.name}.{statement.name}"
+                    yield cls.name, cls
 
     def _method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Method:
         span = _lines_of(node)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from selector.catalog import Catalog, CatalogTest
+from selector.catalog.bodies import is_body
 from selector.change import Category, FileChange, Status
 from selector.change.classify import is_test_file
 from selector.ownership.links import Link, link
@@ -18,7 +19,10 @@ _GOLDEN = re.compile(r"(?P<cls>\w+)\.(?P<name>test\w*?)(-[\w-]+)?\.expect$")
 
 def edited_tests(file: FileChange, catalog: Catalog) -> Iterator[Link]:
     """Tests whose text changed, and all tests of a file whose module-level code changed, that is new, moved, or does
-    not parse. A test is its method with the helpers and fixtures around it."""
+    not parse. A test is its method with the helpers and fixtures around it, wherever they stand."""
+    if is_body(file.path):
+        yield from _edited_bodies(file, catalog)
+        return
     if file.category is not Category.TEST or not is_test_file(file.path) or file.path not in catalog.files:
         return
     whole = _why_whole_file(file, catalog)
@@ -30,6 +34,23 @@ def edited_tests(file: FileChange, catalog: Catalog) -> Iterator[Link]:
         symbol = next((symbol for symbol in file.symbols if _contains(test, file.path, symbol)), None)
         if symbol is not None:
             yield link(test, "edited test", f"{file.path}: {symbol} changed", 1.0, must_run=True)
+
+
+def _edited_bodies(file: FileChange, catalog: Catalog) -> Iterator[Link]:
+    """Tests whose body stands in a changed file beside the harness: those that inherit the changed method, and all of a
+    file that generates its tests from it."""
+    for test_file in catalog.files.values():
+        parts = [part.symbol for part in test_file.borrowed if part.file == file.path]
+        generated = next((symbol for symbol in file.symbols if _is_of_any(symbol, parts)), None)
+        for test in test_file.tests:
+            symbol = generated or next((one for one in file.symbols if _contains(test, file.path, one)), None)
+            if symbol is not None:
+                yield link(test, "edited test", f"{file.path}: {symbol} changed", 1.0, must_run=True)
+
+
+def _is_of_any(symbol: str, parts: Iterable[str]) -> bool:
+    """Whether a changed symbol is one of some, or within one."""
+    return any(part and f"{symbol}.".startswith(f"{part}.") for part in parts)
 
 
 def _why_whole_file(file: FileChange, catalog: Catalog) -> str:
@@ -57,7 +78,7 @@ def _contains(test: CatalogTest, path: str, symbol: str) -> bool:
         classes.add(test.test.cls)
     parts = [helper.symbol for helper in test.helpers if helper.file == path]
     parts += [test.origin.symbol] if written else []
-    return symbol in classes or any(part and f"{symbol}.".startswith(f"{part}.") for part in parts)
+    return symbol in classes or _is_of_any(symbol, parts)
 
 
 def supporting_files(file: FileChange, catalog: Catalog) -> Iterator[Link]:

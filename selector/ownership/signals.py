@@ -117,7 +117,7 @@ def _past(change: ChangeSet, catalog: Catalog, history: History | None) -> Itera
 
 
 def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
-    """Test files that subclass, run again or start a changed file of the test tree."""
+    """Test files that subclass, run again, start or borrow from a changed file."""
     changed = {path for file in change.files for path in file.paths}
     found = {
         path: edge
@@ -125,4 +125,11 @@ def _leaning(change: ChangeSet, catalog: Catalog) -> dict[str, Signal]:
         for edge in reversed(file.edges)
         if edge.path in changed and edge.kind is not EdgeKind.IMPORT
     }
-    return {path: Signal(1.0, f"{edge.kind}: {edge.evidence} ({edge.path})") for path, edge in found.items()}
+    borrowing = {
+        path: Signal(1.0, f"runs {part.symbol or 'code'} of {part.file}")
+        for path, file in catalog.files.items()
+        for part in file.borrowed
+        if part.file in changed
+    }
+    leaning = {path: Signal(1.0, f"{edge.kind}: {edge.evidence} ({edge.path})") for path, edge in found.items()}
+    return borrowing | leaning

@@ -16,12 +16,13 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from selector.catalog import CatalogFile
+from selector.catalog import CatalogFile, build_catalog
 from selector.history import CommitStore
 from selector.ownership.training import Example, cross_validated
+from selector.trees import DirectoryTree
 from tests.benchmarks.selection_cases import Case, Replay, Replays, read_cases
 from tests.benchmarks.selection_rankings import OURS, TD, Found, broken_files, places_of, probabilities_of, rankings_of
 from tests.benchmarks.selection_rankings import target_determination as ranked_by_upstream
@@ -53,6 +54,7 @@ def main() -> int:
         found = [(case, _shown(replays.of(case), case)) for case in cases]
         cold = [replays.fresh(case, None).seconds for case in cases[: wanted.cold]]
         warm = [replays.fresh(case, catalogs).seconds for case in cases[: wanted.warm]]
+        large = _seconds_on(wanted.td, replays, cases[: wanted.warm], catalogs) if wanted.td is not None else []
     examples = [_example(case, replay) for case, replay in found]
     if wanted.examples is not None:
         wanted.examples.write_text("".join(json.dumps(_document(one)) + "\n" for one in examples), encoding="utf-8")
@@ -68,6 +70,8 @@ def main() -> int:
     report_misses(found, places[OURS], models)
     report_latency("cold", cold)
     report_latency("warm", warm)
+    report_latency(f"warm, on the tests of {wanted.td}", large[1:])
+    report_latency(f"cold, on the tests of {wanted.td}", large[:1])
     if wanted.json is not None:
         wanted.json.write_text(json.dumps(_figures(found, places), indent=1) + "\n", encoding="utf-8")
     return 0
@@ -87,6 +91,14 @@ def _arguments() -> argparse.Namespace:
     default = Path(tempfile.gettempdir()) / "selection-benchmark"
     parser.add_argument("--work", type=Path, default=default, help=f"keeps what was read (default {default})")
     return parser.parse_args()
+
+
+def _seconds_on(folder: Path, replays: Replays, cases: Sequence[Case], catalogs: CatalogFile) -> list[float]:
+    """Seconds of selections from the tests of a whole tree: the first with nothing kept, the others with all of it."""
+    tree = DirectoryTree(folder)
+    cold = [replays.seconds_on(case, tree, None) for case in cases[:1]]
+    build_catalog(tree, catalogs)
+    return cold + [replays.seconds_on(case, tree, catalogs) for case in cases]
 
 
 def _shown(replay: Replay, case: Case) -> Replay:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from selector.history import CommitStore
+from selector.trees import DirectoryTree
 from tests.benchmarks import selection
 from tests.benchmarks.selection_cases import Replays, read_cases
 from tests.benchmarks.selection_rankings import OURS
@@ -84,3 +85,10 @@ def test_the_command_prints_every_ranking_and_writes_examples(
         ["test/test_gelu.py"],
         ["test/nn/test_past.py"],
     ]
+
+
+def test_a_change_can_be_timed_on_the_tests_of_another_tree(repository: Repository, tmp_path: Path) -> None:
+    first, _ = read_cases(cases(repository, tmp_path))
+    with CommitStore(tmp_path / "history") as store:
+        replays = Replays(repository.path, tmp_path, store, None)
+        assert 0 < replays.seconds_on(first, DirectoryTree(repository.path), None) < 60

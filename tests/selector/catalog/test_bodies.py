@@ -39,7 +39,7 @@ def test_a_wrapper_has_the_tests_that_it_inherits_from_outside_the_test_tree() -
     assert list(catalog.files) == ["test/dist/test_wrapper.py"]
     (test,) = catalog
     assert str(test.test) == "test/dist/test_wrapper.py::TestSpawned::test_reduce"
-    assert (test.origin.file, test.origin.symbol) == (BODIES, "_Base.test_reduce")
+    assert (test.origin.file, test.origin.symbol) == (BODIES, "Outer._Base.test_reduce")
     assert "all_reduce" in test.words
     assert [helper.symbol for helper in test.helpers] == ["Backend.setUp"]
     assert borrowed(catalog) == set()
@@ -66,7 +66,7 @@ def test_a_file_that_makes_its_tests_borrows_the_bodies_it_imports_even_through_
     text = "from torch.testing._internal.distributed.lists import ALL\nglobals().update(make(ALL))\n"
     files = {"test/dist/test_wrapper.py": text, BODIES: BODY, "torch/testing/_internal/distributed/lists.py": lists}
     catalog = build_catalog(MemoryTree(files))
-    assert (BODIES, "_Base.test_reduce") in borrowed(catalog)
+    assert (BODIES, "Outer._Base.test_reduce") in borrowed(catalog)
     assert any("all_reduce" in words for words in catalog.files["test/dist/test_wrapper.py"].texts())
 
 

@@ -234,6 +234,24 @@ def test_the_description_can_name_tests_that_exist() -> None:
     assert linked(named_in_description("the tests pass", EDITED)) == {}
 
 
+def test_an_edited_body_beside_the_harness_runs_the_tests_that_inherit_or_generate_from_it() -> None:
+    body = "torch/testing/_internal/distributed/dist_test.py"
+    imported = "from torch.testing._internal.distributed.dist_test import Outer\n"
+    catalog = catalog_of(
+        {
+            body: "class Outer:\n    class Base:\n        def test_x(self): pass\n        def test_y(self): pass\n",
+            "test/test_inherits.py": f"{imported}class TestA(Outer.Base): pass\n",
+            "test/test_generates.py": f"{imported}globals().update(generate(Outer))\n",
+            "test/test_far.py": "def test_far(): pass\n",
+        }
+    )
+    change = FileChange(body, None, Status.MODIFIED, Category.TEST_HARNESS, symbols=("Outer.Base.test_x",))
+    expected = {"test_inherits.py::TestA::test_x", "test_generates.py"}
+    assert linked(edited_tests(change, catalog)).keys() == must_run(edited_tests(change, catalog)) == expected
+    elsewhere = FileChange(body, None, Status.MODIFIED, Category.TEST_HARNESS, symbols=("unused",))
+    assert linked(edited_tests(elsewhere, catalog)) == {}
+
+
 def test_evidence_is_capped() -> None:
     long_name = "n" * 10_000
     catalog = catalog_of({"test/test_a.py": f"def test_x(): {long_name}()\n"})
