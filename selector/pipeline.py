@@ -140,7 +140,7 @@ class _Triaged:
 def _triaged(asked: _Asked, change: ChangeSet, catalog: Catalog, ownership: Ownership) -> _Triaged:
     if asked.cut.full:
         return _Triaged(_everything(catalog, ownership, asked.cut.full), SelectionState.FULL, (asked.cut.full,))
-    reasons = widening_reasons(change, ownership.unlinked)
+    reasons = widening_reasons(change, ownership.unlinked, catalog)
     if not reasons:
         result = triage(
             *(change, ownership.candidates, catalog),

@@ -36,7 +36,8 @@ class Piece:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """`changed`: a piece of the new text, or of the old one where the new has none, with `added`, `removed` or
-    `changed`; `pieces`: all of the new text, then those only the old one has."""
+    `changed`, or `includes` when nothing else changed; `pieces`: all of the new text, then those only the old one
+    has."""
 
     changed: tuple[tuple[Piece, str], ...]
     pieces: tuple[Piece, ...]
@@ -61,15 +62,32 @@ def compare_cpp(base: CppText, head: CppText) -> Difference:
     """What differs, in the order of the new text, what is gone last. Texts that differ in the order of their parts
     alone differ in the file."""
     before, after = _pieces(base), _pieces(head)
+    # one that leaves a condition is no new one
+    functions = {(kind, name) for kind, name, _, _ in before if kind is PartKind.FUNCTION}
     changed: list[tuple[Piece, str]] = []
     for key, piece in after.items():
         if key not in before:
-            changed.append((piece, "added"))
+            changed.append((piece, "changed" if (piece.part.kind, piece.part.name) in functions else "added"))
         elif before[key].tokens != piece.tokens:
-            changed.append((piece, "changed"))
+            changed.append((piece, "includes" if _same_but_includes(before[key], piece) else "changed"))
     gone = [piece for key, piece in before.items() if key not in after]
     changed += [(piece, "removed") for piece in gone]
     return Difference(tuple(changed), (*after.values(), *gone))
+
+
+def _same_but_includes(before: Piece, after: Piece) -> bool:
+    return before.part.kind is PartKind.FILE and _without_includes(before) == _without_includes(after)
+
+
+def _without_includes(piece: Piece) -> list[bytes]:
+    kept: list[bytes] = []
+    including = False
+    for token, following in zip(piece.tokens, [*piece.tokens[1:], b""], strict=True):
+        including = including or (token == b"#" and following.strip() == b"include")
+        if not including:
+            kept.append(token)
+        including = including and token != b"\n"
+    return kept
 
 
 def _pieces(text: CppText) -> Mapping[Key, Piece]:

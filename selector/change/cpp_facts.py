@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from selector.change.backends import backend_of_key, backend_of_path
 from selector.change.cpp_compare import CppText, Piece, compare_cpp
 from selector.change.cpp_operators import Operators, Roots
-from selector.change.cpp_outline import PartKind
+from selector.change.cpp_outline import Part, PartKind
 from selector.change.facts import Effect, Fact, FactKind
 
 #: C, C++ and its dialects, whose comments and strings are those of C++.
@@ -76,10 +76,17 @@ def _piece_facts(file: CppFile, piece: Piece, what: str, roots: Roots) -> Iterat
     backend = piece.guard or backend_of_path(file.path) or part.key
     evidence = f"{what}, {part.kind.value}" + (f" for {backend}" if effect is Effect.OTHER_BACKEND else "")
     for operator, chain in list(found.items())[:_MAX_OPERATORS]:
-        through = f": {chain}" if chain else ""
-        yield Fact(file.path, _with_operator(kind), part.name, operator, effect, part.line, f"{evidence}{through}")
+        through = f"{evidence}: {chain}" if chain else evidence
+        partial = len(found) > _MAX_OPERATORS or (bool(chain) and not _is_private(part))
+        yield Fact(file.path, _with_operator(kind), part.name, operator, effect, part.line, through, partial)
     if not found:
+        effect = Effect.NEW if kind is FactKind.FUNCTION and what == "added" and effect is Effect.BEHAVIOUR else effect
         yield Fact(file.path, kind, part.name, "", effect, part.line, evidence)
+
+
+def _is_private(part: Part) -> bool:
+    """Whether all that use it stand in its file: it is no function, which others may declare, or a local one."""
+    return part.local or part.kind in (PartKind.MACRO, PartKind.MACRO_CALL, PartKind.LIBRARY, PartKind.STRUCTURED)
 
 
 def _loose(file: CppFile, piece: Piece, what: str, effect: Effect) -> Fact:
@@ -88,7 +95,7 @@ def _loose(file: CppFile, piece: Piece, what: str, effect: Effect) -> Fact:
         return Fact(
             file.path, FactKind.UNKNOWN, effect=Effect.UNKNOWN, line=piece.part.line, evidence="C++ not understood"
         )
-    kind = FactKind.HEADER if file.is_header else FactKind.MODULE
+    kind = FactKind.HEADER if file.is_header else FactKind.INCLUDE if what == "includes" else FactKind.MODULE
     return Fact(file.path, kind, effect=effect, evidence=f"{what} outside every function")
 
 

@@ -48,7 +48,7 @@ class PartKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part from byte `start` to `end`. `name` is the symbol, qualified by its class; `key` the dispatch key of a
-    library entry, or the macro of a macro call."""
+    library entry, or the macro of a macro call. `local`: no other file can call it."""
 
     kind: PartKind
     name: str
@@ -56,6 +56,7 @@ class Part:
     end: int
     line: int
     key: str = ""
+    local: bool = False
 
 
 def outline(source: bytes) -> list[Part]:
@@ -67,14 +68,14 @@ def outline(source: bytes) -> list[Part]:
 
 
 def _parts(root: Node) -> Iterator[Part]:
-    """An explicit stack of nodes and the class around them, because hostile source nests deeply."""
-    stack: list[tuple[Node, str, Node]] = [(child, "", child) for child in reversed(root.children)]
+    """An explicit stack of nodes, the class around them and whether a namespace without name is, because hostile source
+    nests deeply."""
+    stack: list[tuple[Node, str, Node, bool]] = [(child, "", child, False) for child in reversed(root.children)]
     while stack:
-        node, owner, whole = stack.pop()
+        node, owner, whole, local = stack.pop()
         inside = owner
         if node.type == "function_definition":
-            found = list(_function(node, owner, whole))
-            yield from found
+            yield from _function(node, owner, whole, local or _is_static(node))
             continue
         if node.type in _TYPES and (name := node.child_by_field_name("name")) is not None:
             inside = f"{owner}{_plain(_text(name))}"
@@ -93,14 +94,19 @@ def _parts(root: Node) -> Iterator[Part]:
         elif node.type == "ERROR":
             yield _part(PartKind.ERROR, "", node)
         template = node.type == "template_declaration"
-        stack.extend((child, inside, node if template else child) for child in reversed(node.children))
+        local = local or (node.type == "namespace_definition" and node.child_by_field_name("name") is None)
+        stack.extend((child, inside, node if template else child, local) for child in reversed(node.children))
 
 
-def _part(kind: PartKind, name: str, node: Node, key: str = "") -> Part:
-    return Part(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, key)
+def _is_static(function: Node) -> bool:
+    return any(child.type == "storage_class_specifier" and child.text == b"static" for child in function.children)
 
 
-def _function(node: Node, owner: str, whole: Node) -> Iterator[Part]:
+def _part(kind: PartKind, name: str, node: Node, key: str = "", *, local: bool = False) -> Part:
+    return Part(kind, name, node.start_byte, node.end_byte, node.start_point[0] + 1, key, local)
+
+
+def _function(node: Node, owner: str, whole: Node, local: bool) -> Iterator[Part]:
     declarator = node.child_by_field_name("declarator")
     name, arguments = _callee(declarator)
     if name in _LIBRARIES:
@@ -108,7 +114,7 @@ def _function(node: Node, owner: str, whole: Node) -> Iterator[Part]:
     elif name in _STRUCTURED:
         yield _part(PartKind.STRUCTURED, ".".join(arguments), node, name)
     else:
-        yield _part(PartKind.FUNCTION, owner + name if name else "", whole)
+        yield _part(PartKind.FUNCTION, owner + name if name else "", whole, local=local)
 
 
 def _callee(declarator: Node | None) -> tuple[str, list[str]]:

@@ -55,6 +55,7 @@ class FactKind(StrEnum):
     KERNEL = "kernel"
     REGISTRATION = "registration"
     HEADER = "header"
+    INCLUDE = "include"
     GOLDEN_TEXT = "golden text"
     RENAME = "rename"
     PIN = "pin"
@@ -85,6 +86,7 @@ class Effect(StrEnum):
     DECORATION = "decoration"
     TEXT = "text"
     MOVED = "moved"
+    NEW = "new"  # a function that nothing which stood there before can call
     ABI = "abi"
     DEPENDENCY = "dependency"
     NEW_TEST = "new test"
@@ -101,7 +103,8 @@ class Fact:
     `symbol` is the name in the source (`Linear.forward`, `add.Tensor`, a package); `op` the operator it is about, as
     the source at hand calls it (`linalg.norm` in OpInfo, `linalg_norm` in native_functions.yaml), empty when none is
     known. `line` counts from 1 in the new file, in the old one for what is gone, and is 0 when there is none.
-    `evidence` is a few words for people; parts of it come from the change and are not to be trusted.
+    `evidence` is a few words for people; parts of it come from the change and are not to be trusted. `partial`: it may
+    be about other operators as well.
     """
 
     file: str
@@ -111,6 +114,7 @@ class Fact:
     effect: Effect = Effect.BEHAVIOUR
     line: int = 0
     evidence: str = ""
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

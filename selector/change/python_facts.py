@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from selector.change.classify import is_test_file
 from selector.change.facts import Category, Effect, Fact, FactKind
@@ -104,7 +104,8 @@ def _harness_facts(file: PythonFile, change: Changed, samples: Samples) -> Itera
     but for a new function, which nothing used before."""
     new = change.aspect is Aspect.ADDED and "." not in change.symbol and _kind(change) is FactKind.FUNCTION
     if new or change.aspect is Aspect.ANNOTATIONS:
-        yield _symbol_fact(file, change)
+        fact = _symbol_fact(file, change)
+        yield replace(fact, effect=Effect.NEW) if new else fact
         return
     users = (
         samples.users(file.path, change.symbol, (file.base, file.head)) if _kind(change) is FactKind.FUNCTION else ()
