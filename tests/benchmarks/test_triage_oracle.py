@@ -89,12 +89,16 @@ def test_a_toy_case_through_every_model(
     tmp_path: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", _arguments(tmp_path, repository, ["test/test_b.py::TestX::test_1"]))
-    assert main() == 0
+    code = main()
     out = capsys.readouterr().out
+    assert code == int("fault: " in out)  # of one case and three files a single place is more than a point
     assert "as planned, 1 cases in which stage 3 is asked" in out
     rows = [line.split() for line in out.splitlines() if re.match(r"\d+%", line)]
     assert [row[1] for row in rows] == ["off", "oracle", "random", "inverted"] * 4 * 4
     assert all(float(row[-2]) == 1.0 for row in rows)
+    recalls = [float(row[2]) for row in rows]
+    assert all(oracle >= off for off, oracle in zip(recalls[::4], recalls[1::4], strict=True))
+    assert max(recalls[1::4]) == 1.0
     assert out.count("2.0 turns  2.0 tool calls") == 3 * 4
 
 

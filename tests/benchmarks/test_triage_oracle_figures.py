@@ -90,8 +90,9 @@ def test_differences_are_paired_and_repeated_models_count_with_their_mean() -> N
 def test_a_point_of_recall_is_let_pass_and_more_is_a_fault() -> None:
     assert not list(faults(figures(off=[0.5, 0.5], random=[0.5, 0.49], inverted=[0.49, 0.5]), CASES))
     found = list(faults(figures(off=[0.5, 0.5], oracle=[0.0, 0.0], inverted=[0.4, 0.5]), CASES))
-    assert len(found) == len(BUDGETS)
+    assert len(found) == 2 * len(BUDGETS)
     assert found[0] == "inverted: 0.050 of recall lost at 2% of the seconds"
+    assert found[-1] == "inverted: 0.050 of recall lost at 25% of the seconds, filled"
 
 
 def test_a_lost_test_that_must_run_is_a_fault_whoever_loses_it() -> None:
