@@ -76,7 +76,7 @@ def _changes(files: re.Pattern[str], facts: Callable[[Fact], bool]) -> Callable[
 
 KINDS: Mapping[str, Kind] = {
     "walks packages": Kind(
-        lambda file: _is_source(file) and file.matters,
+        lambda file: _is_source(file) and file.matters and not file.only_documents,
         lambda file: _says(file, _WALKS),
         "looks at every module, and so at",
     ),
@@ -84,7 +84,7 @@ KINDS: Mapping[str, Kind] = {
         lambda file: _is_source(file) and _is_moved(file), lambda file: _says(file, _WALKS), "finds the modules, as"
     ),
     "reads docstrings": Kind(
-        lambda file: _is_source(file) and not file.matters, _reads_docstrings, "reads docstrings, as those of"
+        lambda file: _is_source(file) and file.only_documents, _reads_docstrings, "reads docstrings, as those of"
     ),
     "gradient tests": Kind(
         _changes(_DERIVATIVE_FILES, lambda fact: fact.kind is FactKind.DERIVATIVE or fact.effect is Effect.GRADIENT),

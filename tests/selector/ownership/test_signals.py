@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from selector.catalog import build_catalog
-from selector.change import Category, ChangeSet, FileChange, Status
+from selector.change import Category, ChangeSet, Effect, Fact, FactKind, FileChange, Status
 from selector.ownership.signals import FileSignals, Signal, file_signals, with_rules
 from selector.types import Reason, Stage
 from tests.selector.upstream import MemoryTree
@@ -41,11 +41,11 @@ def signals(
     category: Category = Category.PYTHON_SOURCE,
     status: Status = Status.MODIFIED,
     *,
-    noop: str | None = None,
+    facts: tuple[Fact, ...] = (),
     past: Past | None = None,
     description: str = "",
 ) -> FileSignals:
-    change = ChangeSet((FileChange(path, None, status, category, noop=noop),))
+    change = ChangeSet((FileChange(path, None, status, category, facts=facts),))
     return file_signals(change, CATALOG, description, past)
 
 
@@ -61,7 +61,8 @@ def test_a_walk_over_modules_sees_a_changed_one_and_more_so_a_new_one() -> None:
 
 
 def test_a_changed_docstring_is_read_by_tests_of_docstrings() -> None:
-    found = signals("torch/nn/a.py", noop="comments, docstrings or formatting only")
+    documented = Fact("torch/nn/a.py", FactKind.DOCSTRING, effect=Effect.DOCUMENTATION)
+    found = signals("torch/nn/a.py", facts=(documented,))
     assert having(found, "reads docstrings") == {"test/test_docs.py"}
     assert having(found, "walks packages") == set()
     assert having(signals("torch/nn/a.py"), "reads docstrings") == set()
