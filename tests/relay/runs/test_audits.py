@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 from fastapi.testclient import TestClient
 
+from relay.app import create_sweeper
 from relay.context import RelayContext
 from relay.contract import Decision, Observation, ReasonMessage
 from relay.errors import ConflictError
@@ -253,3 +254,12 @@ def test_audits_over_http(context: RelayContext, client: TestClient, operator_au
     assert [audit.id for audit in page.audits] == [view.id]
     assert AuditView.model_validate_json(client.get(f"/api/v1/audits/{view.id}").text) == view
     assert client.get(f"/api/v1/audits/{view.id - 1}").status_code == 404
+
+
+def test_the_sweep_settles_a_finished_audit(context: RelayContext) -> None:
+    """Nobody has to ask for it, and what sweeps once more changes nothing."""
+    push(context.store, FIRST, SECOND, planned=1, broken=1)
+    audit_id = audit(context.store, total=2, broken=1)
+    for _ in range(2):
+        create_sweeper(context).sweep()
+        assert seen(context.store, audit_id).state is AuditState.SETTLED
