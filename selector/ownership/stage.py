@@ -11,6 +11,7 @@ from selector.known import NOTHING, Known
 from selector.ownership.description import named_in_description
 from selector.ownership.docstrings import docstring_readers
 from selector.ownership.edited import edited_tests, supporting_files
+from selector.ownership.executed import executed_links
 from selector.ownership.links import Link, Rule
 from selector.ownership.observed import observed_links
 from selector.ownership.operators import naming_operators, operator_driven
@@ -57,6 +58,8 @@ def link_tests(
     _join(links, named_in_description(description, catalog))
     if known.observed is not None:
         _join(links, observed_links(change, catalog, known.observed))
+    if known.executed is not None:
+        _join(links, executed_links(change, catalog, known.executed))
     weighing = Weighing(change, catalog, description, known.history)
     # a change that no rule ties to any test is widened or proven harmless, never guessed at
     if links and not all(file.only_documents for file in change.relevant):
