@@ -18,14 +18,15 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from selector.catalog import CatalogFile
-from selector.known import ExecutedFunctions, FunctionId
+from selector.known import ExecutedFunctions
 from tests.benchmarks.mutation_figures import Labels
+from tests.benchmarks.mutation_map import recorded_map
 from tests.benchmarks.mutation_place import Place, PlaceError
 from tests.benchmarks.mutation_plan import Mutant, document, from_document, installed_alike, plan
 from tests.benchmarks.mutation_rankings import Chosen, Rankings
@@ -51,7 +52,7 @@ def main() -> int:
     labelled = clean(files, null)
     tests, unlike = sum(len(file.tests) for file in files), len(differing(files, null))
     _say(f"{len(files)} files, {tests} tests, {len(labelled)} pass twice; in the null run {unlike} differ")
-    executed = None
+    executed = recorded_map(bench, files, wanted.work / "map.json")
     mutants = _mutants(wanted, place, executed)
     if not wanted.table:
         _run(mutants, files, wanted, place)
@@ -88,20 +89,14 @@ def _chosen(bench: Bench, wanted: argparse.Namespace) -> list[BaseFile]:
     return [BaseFile(**file) for file in json.loads(kept.read_text(encoding="utf-8"))]
 
 
-def _mutants(wanted: argparse.Namespace, place: Place, executed: ExecutedFunctions | None) -> list[Mutant]:
+def _mutants(wanted: argparse.Namespace, place: Place, executed: ExecutedFunctions) -> list[Mutant]:
     kept = wanted.work / "mutants.json"
     if wanted.mutants is not None:
         return from_document(json.loads(wanted.mutants.read_text(encoding="utf-8")))
     if not kept.is_file():
         sources = installed_alike(wanted.tree, place.installed)
-        executing = _anything if executed is None else executed.executing
-        write_json(kept, document(plan(sources, executing, wanted.count, wanted.seed)))
+        write_json(kept, document(plan(sources, executed.executing, wanted.count, wanted.seed)))
     return from_document(json.loads(kept.read_text(encoding="utf-8")))
-
-
-def _anything(functions: Collection[FunctionId]) -> Mapping[FunctionId, Collection[str]]:
-    """What is taken for executed where nothing was recorded: all of it."""
-    return dict.fromkeys(functions, ("",))
 
 
 def _run(mutants: Sequence[Mutant], files: Sequence[BaseFile], wanted: argparse.Namespace, place: Place) -> None:
@@ -126,7 +121,7 @@ def _rows(
     files: Sequence[BaseFile],
     labelled: frozenset[str],
     wanted: argparse.Namespace,
-    executed: ExecutedFunctions | None,
+    executed: ExecutedFunctions,
 ) -> Iterator[Row]:
     """A row for every mutant that has been run. What was chosen is kept by the code that chose."""
     tests = {test: base for file in files for test, base in file.tests.items()}

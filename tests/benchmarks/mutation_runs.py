@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
@@ -110,10 +110,24 @@ class Bench:
             for test, outcome in _run(runner, self._tree, file.file, list(file.tests), limit).items():
                 yield test, str(outcome.observation) if outcome is not None else str(Observation.TIMED_OUT)
 
-    def _runner(self, name: str, laid: Mapping[str, Path]) -> Runner:
+    def executed(self, file: BaseFile) -> Mapping[str, set[str]]:
+        """The functions (`path:qualified.name`) that began in each test of a file; those before its first test under an
+        empty name. The file gets a process that imports torch of its own, so that it owes nothing to other files."""
+        found: dict[str, set[str]] = {}
+
+        def take(test: str, functions: Collection[str]) -> None:
+            found.setdefault(test, set()).update(functions)
+
+        with self._runner("map", {}, take) as runner:
+            _run(runner, self._tree, file.file, list(file.tests), file.seconds * _PATIENCE * 2 + _GRACE_S)
+        return found
+
+    def _runner(
+        self, name: str, laid: Mapping[str, Path], on_executed: Callable[[str, frozenset[str]], None] | None = None
+    ) -> Runner:
         installation = Installation("cpu", None, self._place.interpreter(name, laid))
         box = Unconfined("the tests are PyTorch's own, and the mutants ours")
-        return Runner(installation, self._work / "scratch" / name, box, _LIMITS)
+        return Runner(installation, self._work / "scratch" / name, box, _LIMITS, on_executed=on_executed)
 
 
 def _base_file(runner: Runner, tree: RunnerTree, file: str, file_s: float) -> BaseFile:
