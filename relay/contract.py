@@ -432,6 +432,31 @@ class ObservedOperators(Message):
     operators: tuple[OperatorUses, ...]
 
 
+PAST_FILES_CAP = 5_000
+
+
+class PastAsked(Message):
+    """Body of `POST /api/v1/worker/past`: how long did the tests of these files take on the device?"""
+
+    device: ShortText
+    files: tuple[Annotated[str, Field(max_length=_ID_CAP)], ...] = Field(max_length=PAST_FILES_CAP)
+
+
+class TestSeconds(Message):
+    """The seconds of a base test, summed over its variants."""
+
+    __test__ = False
+    file: str
+    test: str
+    seconds: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Past(Message):
+    """The answer: the tests that passed in one of the last runs, in order."""
+
+    durations: tuple[TestSeconds, ...] = ()
+
+
 class Accepted(Message):
     """The worker API's plain yes."""
 

@@ -22,6 +22,8 @@ from relay.contract import (
     LeaseRequest,
     ObservedOperators,
     OperatorsAsked,
+    Past,
+    PastAsked,
     ResultsPosted,
     SelectionPosted,
     SelectionReport,
@@ -126,6 +128,10 @@ class RelayClient:
     def observed_operators(self, asked: OperatorsAsked) -> ObservedOperators:
         """Which tests were seen to use some operators on a device."""
         return _read(ObservedOperators, self._post("/api/v1/worker/operators", asked, self._retry))
+
+    def past(self, asked: PastAsked) -> Past:
+        """How long the tests of some files took on a device."""
+        return _read(Past, self._post("/api/v1/worker/past", asked, self._retry))
 
     def _accepted(self, path: str, body: BaseModel) -> None:
         _read(Accepted, self._post(path, body, self._retry))

@@ -27,6 +27,7 @@ from workers.runner.types import Installation
 from workers.shards.base_identity import base_identity, environment_digest
 from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
 from workers.shards.observed_operators import RecordedTests
+from workers.shards.past import RecordedSeconds
 from workers.shards.report import capped
 from workers.shards.results import ResultPoster
 from workers.shards.select_shard import SelectRun
@@ -140,7 +141,11 @@ class Session:
                 should_stop=keeper.stop_requested,
                 say=keeper.say,
                 profile=self.manifest_profile,
-                known=Known(history=history, observed=RecordedTests(self.client, self.identity.device)),
+                known=Known(
+                    history=history,
+                    observed=RecordedTests(self.client, self.identity.device),
+                    durations=RecordedSeconds(self.client, self.identity.device),
+                ),
                 catalog=self._catalog(),
             )
             report = run.report(order)

@@ -18,6 +18,8 @@ from relay.contract import (
     LeaseRequest,
     ObservedOperators,
     OperatorsAsked,
+    Past,
+    PastAsked,
     ResultsPosted,
     SelectionPosted,
     SelectOrder,
@@ -31,6 +33,7 @@ from relay.contract import (
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
 from relay.runs.operators import observed_uses
+from relay.runs.past import seconds_of
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
@@ -92,6 +95,13 @@ def operators(context: Context, asked: OperatorsAsked) -> ObservedOperators:
     """Tells a selection which base tests were seen to use some operators on the device."""
     with context.store.reading() as session:
         return observed_uses(session, asked.device, asked.operators)
+
+
+@router.post("/past")
+def past(context: Context, asked: PastAsked) -> Past:
+    """Tells a selection how long the tests of some files took on the device."""
+    with context.store.reading() as session:
+        return Past(durations=seconds_of(session, asked.device, asked.files))
 
 
 def _terms(context: RelayContext) -> LeaseTerms:
