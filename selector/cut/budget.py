@@ -22,10 +22,12 @@ class Budgeted:
 
 
 def within(budget_s: float, candidates: Sequence[Candidate], ground: Ground) -> Budgeted:
-    """The tests that must run, and of the others those that leave the fewest failing files unseen.
+    """The tests that must run, and of the others those that most likely show a break.
 
-    Taken by chance per second, the best first, ties by score and then by name; one that no longer fits makes room for
-    those behind it.
+    File by file, the likeliest to break first, and inside a file by chance per second; ties by score and then by name.
+    A test that no longer fits makes room for those behind it. Files are not weighed by their seconds: which test of a
+    file breaks is hardly known, so that a few quick tests of many unlikely files found less, on real breaks, than most
+    tests of a few likely ones.
     """
     must_s = ground.seconds.total(it.test for it in candidates if it.must_run)
     spent = must_s
@@ -34,7 +36,7 @@ def within(budget_s: float, candidates: Sequence[Candidate], ground: Ground) -> 
     for place, candidate in enumerate(order, start=1):
         seconds = ground.seconds.of(candidate.test)
         fits = spent + seconds <= budget_s
-        told = f"place {place} of {len(order)} by chance per second, {_length(candidate.test, ground)}"
+        told = f"place {place} of {len(order)} by likelihood, {_length(candidate.test, ground)}"
         left = f", {max(0.0, budget_s - spent):.1f} s were left" if not fits else ""
         rule = f"{'within' if fits else 'over'} the budget of {budget_s:g} s"
         decided[candidate.test] = fits, Reason(Stage.MANIFESTS, rule, told + left)
@@ -44,9 +46,9 @@ def within(budget_s: float, candidates: Sequence[Candidate], ground: Ground) -> 
     return Budgeted(kept, dropped, _notes(budget_s, must_s, dropped, ground))
 
 
-def _rank(candidate: Candidate, ground: Ground) -> tuple[float, float, BaseTest]:
-    seconds = max(_FREE_S, ground.seconds.of(candidate.test))
-    return (-ground.chances.of(candidate.test) / seconds, -candidate.score, candidate.test)
+def _rank(candidate: Candidate, ground: Ground) -> tuple[float, float, float, BaseTest]:
+    test, seconds = candidate.test, max(_FREE_S, ground.seconds.of(candidate.test))
+    return -ground.chances.of_file(test.file), -ground.chances.of(test) / seconds, -candidate.score, test
 
 
 def _length(test: BaseTest, ground: Ground) -> str:

@@ -6,21 +6,27 @@ from selector.cut.budget import within
 from tests.selector.cut.ground import base_test, candidate, ground
 
 
-def test_the_likeliest_per_second_run_first() -> None:
-    """A long test has to be worth its seconds."""
-    short, long, idle = (
-        candidate("a", 0, probability=0.1),
-        candidate("b", 0, probability=0.2),
+def test_the_likeliest_files_run_first() -> None:
+    """However long their tests are; what no longer fits makes room for what does."""
+    likely, less, idle = (
+        candidate("a", 0, probability=0.2),
+        candidate("b", 0, probability=0.1),
         candidate("c", 0, probability=0.01),
     )
-    seconds = {str(short.test): 1.0, str(long.test): 4.0, str(idle.test): 1.0}
-    budgeted = within(4.0, [long, short, idle], ground([long, short, idle], seconds=seconds))
-    assert [it.test for it in budgeted.kept] == [short.test, idle.test]
+    seconds = {str(likely.test): 4.0, str(less.test): 2.0, str(idle.test): 1.0}
+    budgeted = within(5.0, [idle, less, likely], ground([likely, less, idle], seconds=seconds))
+    assert [it.test for it in budgeted.kept] == [idle.test, likely.test]
     (dropped,) = budgeted.dropped
-    assert dropped.reasons[-1].rule == "over the budget of 4 s"
-    assert dropped.reasons[-1].evidence == "place 2 of 3 by chance per second, 4.0 s, 3.0 s were left"
-    assert budgeted.kept[0].reasons[-1].evidence == "place 1 of 3 by chance per second, 1.0 s"
-    assert budgeted.notes == ("1 test of 4.0 s left out by the budget of 4 s",)
+    assert dropped.reasons[-1].rule == "over the budget of 5 s"
+    assert dropped.reasons[-1].evidence == "place 2 of 3 by likelihood, 2.0 s, 1.0 s were left"
+    assert budgeted.kept[0].reasons[-1].evidence == "place 3 of 3 by likelihood, 1.0 s"
+    assert budgeted.notes == ("1 test of 2.0 s left out by the budget of 5 s",)
+
+
+def test_inside_a_file_a_long_test_has_to_be_worth_its_seconds() -> None:
+    short, long = candidate("a", 0, score=0.4), candidate("a", 1, score=0.6)
+    on = ground([short, long], seconds={str(short.test): 1.0, str(long.test): 3.0})
+    assert [it.test for it in within(3.0, [long, short], on).kept] == [short.test]
 
 
 def test_tests_that_must_run_stay_beyond_the_budget() -> None:
