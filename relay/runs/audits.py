@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, selectinload
 from relay.contract import Attempt
 from relay.errors import ConflictError
 from relay.runs.creation import NewRun, open_run
+from relay.runs.misses import remember_miss
 from relay.runs.states import FINAL_RUN_STATES, lock_run, note
 from relay.runs.verdicts import BREAKING, is_newly_broken
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Trigger
@@ -212,7 +213,9 @@ def _settle(session: Session, audit: Run, now: datetime) -> None:
         culprit = missed_by(session, audit, test.test_id)
         if culprit is not None:
             missed += 1
-            note(session, audit.id, now, MISSED, f"The selection of run {culprit} missed {test.test_id}.")
+            culprit_run = session.get_one(Run, culprit)
+            kept = remember_miss(session, culprit_run, test.base, f"audit {audit.id} found it broken", now)
+            note(session, audit.id, now, MISSED, f"The selection of run {culprit} missed {test.test_id}. {kept}")
     text = f"{len(broken)} newly broken since the audit before, {missed} of them missed by a selection."
     note(session, audit.id, now, SETTLED, text)
 

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relay.contract import TestResult
+from relay.runs.misses import remember_miss
 from relay.runs.states import note
 from relay.runs.verdicts import is_newly_broken
 from relay.store.models import PlannedTest, Run
@@ -28,7 +29,9 @@ def note_misses(
     for test in missed:
         test.missed = True
     for base in sorted({test.base for test in missed}):
-        note(session, run.id, now, "selection.missed", f"The selection had missed {base}: it ran by lot, and broke.")
+        kept = remember_miss(session, run, base, "it ran by lot there, and broke", now)
+        told = f"The selection had missed {base}: it ran by lot, and broke. {kept}"
+        note(session, run.id, now, "selection.missed", told)
 
 
 def missed_tests(session: Session, run_id: int) -> tuple[str, ...]:

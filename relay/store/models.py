@@ -221,6 +221,22 @@ class OperatorUse(Base):
     last_run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
 
 
+class MissedEdge(Base):
+    """A selection for a change of `changed_path` left `base_test` out although the change broke it. Never forgotten:
+    what was missed once is run with that file from then on. `run_id` is the run whose selection missed it."""
+
+    __tablename__ = "missed_edges"
+    __table_args__ = (UniqueConstraint("device", "changed_path", "base_test"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    device: Mapped[str] = mapped_column(String(100))
+    changed_path: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    base_test: Mapped[str] = mapped_column(CappedText(ID_CAP))
+    evidence: Mapped[str] = mapped_column(CappedText(SHORT_CAP))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
+    created_at: Mapped[datetime]
+
+
 class Selection(Base):
     """What a select shard found, as JSON documents in the shapes of `relay.contract`: lists of `FunnelStep`,
     `ChangedFile`, `Decision`, `FilteredTest`, and notes. The key and the cost of the plan are `SelectionReport`'s."""

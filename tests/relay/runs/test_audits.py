@@ -16,6 +16,7 @@ from relay.errors import ConflictError
 from relay.runs.audit_listing import audit_view
 from relay.runs.audits import advance_audit, open_audit, open_daily_audit, unsettled_audits
 from relay.runs.creation import NewRun, cancel_run, open_run
+from relay.runs.misses import missed_with
 from relay.store.engine import Store
 from relay.store.models import Run, Trigger
 from relay.views import AuditOutcome, AuditPage, AuditState, AuditView
@@ -134,6 +135,9 @@ def test_the_most_probable_change_is_asked_first_until_one_says_yes(store: Store
         (AuditOutcome.MISSED, unlikely, 2),
     ]
     assert view.head_sha == THIRD
+    with store.reading() as session:
+        kept = [(edge.base_test, edge.run_id) for edge in missed_with(session, DEVICE, ["torch/_refs.py"])]
+    assert kept == [(BASE, unlikely)]
 
 
 def test_what_a_change_reported_itself_is_caught(store: Store) -> None:
