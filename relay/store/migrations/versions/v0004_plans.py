@@ -19,7 +19,7 @@ def upgrade() -> None:
         op.add_column("tests", sa.Column(column, sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("selections", sa.Column("plan_key", sa.Text(), nullable=False, server_default=""))
     for column in _COSTS:
-        op.add_column("selections", sa.Column(column, sa.Float(), nullable=False, server_default="0"))
+        op.add_column("selections", sa.Column(column, sa.Double(), nullable=False, server_default="0"))
 
 
 def downgrade() -> None:
