@@ -433,13 +433,20 @@ class ObservedOperators(Message):
 
 
 PAST_FILES_CAP = 5_000
+PAST_PATHS_CAP = 1_000
+_Path = Annotated[str, Field(max_length=_ID_CAP)]
 
 
 class PastAsked(Message):
-    """Body of `POST /api/v1/worker/past`: how long did the tests of these files take on the device?"""
+    """Body of `POST /api/v1/worker/past`: how long did the tests of these files take on the device, and how did tests
+    end when these paths changed, or in the last run of this pull request (of another version than `head_sha`)?"""
 
     device: ShortText
-    files: tuple[Annotated[str, Field(max_length=_ID_CAP)], ...] = Field(max_length=PAST_FILES_CAP)
+    files: tuple[_Path, ...] = Field(default=(), max_length=PAST_FILES_CAP)
+    paths: tuple[_Path, ...] = Field(default=(), max_length=PAST_PATHS_CAP)
+    repo: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
+    pr_number: int | None = Field(default=None, ge=0, lt=2**31)
+    head_sha: str = Field(default="", pattern=r"^([0-9a-f]{40})?$")
 
 
 class TestSeconds(Message):
@@ -451,10 +458,36 @@ class TestSeconds(Message):
     seconds: float = Field(ge=0, allow_inf_nan=False)
 
 
+class FailedLast(Message):
+    """A base test that an earlier version of the pull request broke, and a sentence that says when."""
+
+    test: str
+    evidence: str
+
+
+class BrokenWith(Message):
+    """A base test that changes of `path` broke; `strength` is the sum over those changes of 1/(files changed)."""
+
+    path: str
+    test: str
+    strength: float = Field(gt=0, allow_inf_nan=False)
+
+
+class MissedWith(Message):
+    """A base test that a selection once left out although a change of `path` broke it, and when that was."""
+
+    path: str
+    test: str
+    evidence: str
+
+
 class Past(Message):
-    """The answer: the tests that passed in one of the last runs, in order."""
+    """The answer, each in order: the tests that passed in one of the last runs, and those that failed."""
 
     durations: tuple[TestSeconds, ...] = ()
+    failed_last: tuple[FailedLast, ...] = ()
+    failed_with: tuple[BrokenWith, ...] = ()
+    missed_with: tuple[MissedWith, ...] = ()
 
 
 class Accepted(Message):

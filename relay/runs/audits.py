@@ -137,7 +137,7 @@ def newly_broken(session: Session, run_id: int) -> list[PlannedTest]:
     """The tests of a run that the changes between its ends broke, in order."""
     query = select(PlannedTest).where(PlannedTest.run_id == run_id, PlannedTest.verdict.in_(sorted(BREAKING)))
     rows = session.scalars(query.order_by(PlannedTest.id).options(selectinload(PlannedTest.attempts)))
-    return [row for row in rows if _is_broken(row)]
+    return [row for row in rows if is_broken(row)]
 
 
 def is_caught(session: Session, audit: Run, test_id: str) -> bool:
@@ -237,7 +237,8 @@ def _question(audit_id: int, test_id: str) -> str:
     return f"confirm:{audit_id}:{hashlib.sha256(test_id.encode()).hexdigest()[:32]}:"
 
 
-def _is_broken(test: PlannedTest) -> bool:
+def is_broken(test: PlannedTest) -> bool:
+    """Whether the change broke a test that passed without it. Its attempts are loaded."""
     tries = [
         Attempt(tree=it.tree, number=it.number, observation=it.observation, duration_s=it.duration_s)
         for it in test.attempts

@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relay.contract import Observation, TestSeconds
-from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import PlannedTest, Run, Trigger
+from relay.views import RunState
 
 #: Runs looked at, the newest ones; a test that was in none of them has no duration.
 RUNS = 20
@@ -20,9 +20,9 @@ _FILES_AT_ONCE = 500
 
 def seconds_of(session: Session, device: str, files: Sequence[str]) -> tuple[TestSeconds, ...]:
     """For the base tests of `files` the median over the last runs of the seconds of all variants that passed. Runs of
-    single chosen tests do not count: they have a part of the variants."""
+    single chosen tests do not count, nor do those that were called off: they have a part of the variants."""
     whole = (Run.device == device, Run.rerun_of.is_(None), Run.trigger != Trigger.CONFIRM)
-    ended = select(Run.id).where(*whole, Run.state.in_(FINAL_RUN_STATES)).order_by(Run.id.desc()).limit(RUNS)
+    ended = select(Run.id).where(*whole, Run.state == RunState.FINISHED).order_by(Run.id.desc()).limit(RUNS)
     runs = session.scalars(ended).all()
     wanted = sorted(set(files))
     found: dict[tuple[str, str], list[float]] = {}

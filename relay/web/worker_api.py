@@ -16,6 +16,7 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    MissedWith,
     ObservedOperators,
     OperatorsAsked,
     Past,
@@ -32,8 +33,10 @@ from relay.contract import (
 )
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
+from relay.runs.misses import missed_with
 from relay.runs.operators import observed_uses
 from relay.runs.past import seconds_of
+from relay.runs.past_outcomes import failed_last, failed_with
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
@@ -99,9 +102,17 @@ def operators(context: Context, asked: OperatorsAsked) -> ObservedOperators:
 
 @router.post("/past")
 def past(context: Context, asked: PastAsked) -> Past:
-    """Tells a selection how long the tests of some files took on the device."""
+    """Tells a selection how long the tests of some files took on the device, and which tests changes broke before."""
     with context.store.reading() as session:
-        return Past(durations=seconds_of(session, asked.device, asked.files))
+        return Past(
+            durations=seconds_of(session, asked.device, asked.files),
+            failed_last=failed_last(session, asked),
+            failed_with=failed_with(session, asked.device, asked.paths, context.now()),
+            missed_with=tuple(
+                MissedWith(path=edge.changed_path, test=edge.base_test, evidence=edge.evidence)
+                for edge in missed_with(session, asked.device, asked.paths)
+            ),
+        )
 
 
 def _terms(context: RelayContext) -> LeaseTerms:

@@ -20,7 +20,7 @@ from tests.relay.worker_story import (
 FILE = "test/test_ops.py"
 
 
-def ran(store: Store, seconds: float, *, end: bool = True) -> None:
+def ran(store: Store, seconds: float, *, end: RunState | None = RunState.FINISHED) -> None:
     """Two variants passed in `seconds` each, and one failed."""
     run_id = arrive_and_plan(store, [names(3)])
     leased = must_lease(store)
@@ -33,13 +33,14 @@ def ran(store: Store, seconds: float, *, end: bool = True) -> None:
     with store.writing() as session:
         run = lock_run(session, run_id)
         assert run is not None
-        run.state = RunState.FINISHED if end else run.state
+        run.state = end or run.state
 
 
 def test_variants_are_summed_and_the_middle_of_the_last_runs_is_told(store: Store) -> None:
     for seconds in (1.0, 30.0, 2.0):
         ran(store, seconds)
-    ran(store, 500.0, end=False)
+    ran(store, 500.0, end=None)
+    ran(store, 700.0, end=RunState.CANCELLED)
     with store.reading() as session:
         told = seconds_of(session, DEVICE, [FILE, *(f"test/{number}.py" for number in range(1_200))])
         assert told == (TestSeconds(file=FILE, test=f"{FILE}::TestOps::test_add", seconds=4.0),)

@@ -10,16 +10,20 @@ from fastapi.testclient import TestClient
 from relay.app import create_app
 from relay.context import RelayContext
 from relay.contract import (
+    BrokenWith,
     Expected,
     Heartbeat,
     HeartbeatReply,
     Lease,
     LeaseRequest,
     Message,
+    MissedWith,
     Observation,
     ObservedOperators,
     OperatorsAsked,
     OperatorUses,
+    Past,
+    PastAsked,
     ResultsPosted,
     SelectionPosted,
     ShardFinished,
@@ -29,6 +33,7 @@ from relay.contract import (
 )
 from relay.runs.creation import cancel_run
 from relay.runs.listings import list_tests
+from relay.runs.misses import record_miss
 from relay.settings import RelaySettings
 from relay.views import ApiError, Conclusion, RunState
 from relay.web.body_cap import BODY_CAPS
@@ -139,6 +144,39 @@ def test_a_worker_asks_who_used_an_operator(context: RelayContext, worker: Worke
     asked = OperatorsAsked(device="spyre", operators=("aten::add.out", "aten::mul"))
     told = ObservedOperators.model_validate_json(worker.post("/operators", asked)).operators
     assert told == (OperatorUses(operator="aten::add", tests=(found.planned[0].base,), total=1),)
+
+
+def test_a_worker_asks_how_tests_ended_before(context: RelayContext, worker: Worker) -> None:
+    """One answer tells what the last version of the pull request broke, what changes of a path broke, and misses."""
+    run_id = arrive(context.store, now=context.now())
+    selecting = worker.lease()
+    found = report([names(1)])
+    worker.post(f"/shards/{selecting.shard_id}/selection", SelectionPosted(lease_id=selecting.lease_id, report=found))
+    testing = worker.lease()
+    done = result(names(1)[0], Observation.FAILED, Observation.FAILED, base=Observation.PASSED)
+    posted = ResultsPosted(lease_id=testing.lease_id, sequence=1, results=(done,))
+    worker.post(f"/shards/{testing.shard_id}/results", posted)
+    goodbye = ShardFinished(lease_id=testing.lease_id, outcome=ShardOutcome.DONE)
+    worker.post(f"/shards/{testing.shard_id}/finish", goodbye)
+    path, base, other = "torch/_refs.py", found.planned[0].base, "test/test_b.py::TestB::test_y"
+    with context.store.writing() as session:
+        record_miss(
+            session,
+            device="spyre",
+            changed_paths=[path],
+            base_test=other,
+            evidence="seen by an audit",
+            run_id=run_id,
+            now=NOW,
+        )
+    change = testing.change
+    asked = PastAsked(device="spyre", paths=(path,), repo=change.repo, pr_number=change.pr_number, head_sha="9" * 40)
+    told = Past.model_validate_json(worker.post("/past", asked))
+    assert [failure.test for failure in told.failed_last] == [base]
+    assert told.failed_with == (BrokenWith(path=path, test=base, strength=1.0),)
+    assert told.missed_with == (MissedWith(path=path, test=other, evidence="seen by an audit"),)
+    hostile = PastAsked(device="spyre", paths=("torch/\0.py", "\N{SNOWMAN}'; --"))
+    assert Past.model_validate_json(worker.post("/past", hostile)) == Past()
 
 
 def test_nothing_due_is_204(worker: Worker) -> None:
