@@ -27,7 +27,7 @@ from workers.runner.types import Installation
 from workers.shards.base_identity import base_identity, environment_digest
 from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
 from workers.shards.observed_operators import RecordedTests
-from workers.shards.past import RecordedSeconds
+from workers.shards.past import RecordedOutcomes, RecordedSeconds
 from workers.shards.report import capped
 from workers.shards.results import ResultPoster
 from workers.shards.select_shard import SelectRun
@@ -144,6 +144,7 @@ class Session:
                 known=Known(
                     history=history,
                     observed=RecordedTests(self.client, self.identity.device),
+                    outcomes=RecordedOutcomes(self.client, self.identity.device, lease.change),
                     durations=RecordedSeconds(self.client, self.identity.device),
                 ),
                 catalog=self._catalog(),

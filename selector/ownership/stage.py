@@ -15,6 +15,7 @@ from selector.ownership.executed import executed_links
 from selector.ownership.links import Link, Rule
 from selector.ownership.observed import observed_links
 from selector.ownership.operators import naming_operators, operator_driven
+from selector.ownership.outcomes import outcome_links
 from selector.ownership.source import importing, mentions, named_alike, owned
 from selector.ownership.weighing import RULE, Weighing
 from selector.types import BaseTest, Candidate, Reason
@@ -58,6 +59,8 @@ def link_tests(
     _join(links, named_in_description(description, catalog))
     if known.observed is not None:
         _join(links, observed_links(change, catalog, known.observed))
+    if known.outcomes is not None:
+        _join(links, outcome_links(change, catalog, known.outcomes))
     if known.executed is not None:
         _join(links, executed_links(change, catalog, known.executed))
     weighing = Weighing(change, catalog, description, known.history)

@@ -14,13 +14,14 @@ from selector.change import ChangeSet
 from selector.known import History
 from selector.ownership.links import EVIDENCE_CAP, Link
 from selector.ownership.model import STANDS_ALONE, shipped_model
+from selector.ownership.outcomes import RULES as OUTCOMES
 from selector.ownership.signals import Signal, file_signals, with_rules
 from selector.types import Reason, Stage, WeighedSignal
 
 RULE = "weighed signals"
 #: Rules with a cause of their own that the cases did not teach. Weaker ones (an owner label, a common name) are reasons
 #: to read, and count through the signals.
-_BESIDE = frozenset({"test support", "operator database", "named in the description", "observed operator"})
+_BESIDE = frozenset({"test support", "operator database", "named in the description", "observed operator"}) | OUTCOMES
 #: A file's signals say little of any one of its hundreds of tests: where no rule ties a test itself, they count for so
 #: much, and the test's own words have to agree in stage 3.
 _OF_FILE = 0.4
