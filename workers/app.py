@@ -84,6 +84,7 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             make_llm=model,
             shutting_down=shutdown.is_set,
             manifest_profile=settings.manifest_profile,
+            function_map=settings.function_map,
         )
         return session.run()
 

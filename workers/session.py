@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 
@@ -26,6 +27,7 @@ from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.runner.types import Installation
 from workers.shards.base_identity import base_identity, environment_digest
 from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
+from workers.shards.function_map import usable_map
 from workers.shards.observed_operators import RecordedTests
 from workers.shards.past import RecordedOutcomes, RecordedSeconds
 from workers.shards.report import capped
@@ -56,6 +58,7 @@ class Session:
     make_llm: Callable[[TriageSettings], LlmClient]
     shutting_down: Callable[[], bool]
     manifest_profile: Profile = Profile.COMPAT
+    function_map: Path | None = None
 
     def run(self) -> int:
         """Work until nothing is due; returns how many shards were taken. A relay that cannot be used is logged: the
@@ -143,6 +146,7 @@ class Session:
                 profile=self.manifest_profile,
                 known=Known(
                     history=history,
+                    executed=usable_map(self.function_map),
                     observed=RecordedTests(self.client, self.identity.device),
                     outcomes=RecordedOutcomes(self.client, self.identity.device, lease.change),
                     durations=RecordedSeconds(self.client, self.identity.device),

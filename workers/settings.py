@@ -54,6 +54,7 @@ class WorkerSettings(BaseSettings):
     build_timeout_s: PositiveSeconds = 7200
     build_cache_bytes: int = Field(default=20 << 30, ge=0)
     sandbox: SandboxMode = SandboxMode.AUTO
+    function_map: Path | None = None
     llm_transcript: Path | None = None
     log_level: str = "INFO"
     git_timeout_s: PositiveSeconds = 1800
@@ -72,6 +73,11 @@ class WorkerSettings(BaseSettings):
     @classmethod
     def _absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
+
+    @field_validator("function_map")
+    @classmethod
+    def _from_here(cls, path: Path | None) -> Path | None:
+        return path.expanduser().resolve() if path is not None else None
 
     @field_validator("device_profile")
     @classmethod

@@ -34,6 +34,9 @@ ManifestsOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Manifests to apply [default: RELAY_MANIFEST_DIR].")
 ]
 NoManifestsOption = Annotated[bool, typer.Option("--no-manifests", help="Leave the manifests out.")]
+MapOption = Annotated[
+    Path | None, typer.Option("--map", metavar="MAP", help="What `relay map record` wrote: also select by what ran.")
+]
 BudgetOption = Annotated[
     float | None,
     typer.Option(

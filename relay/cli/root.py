@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from relay import __version__
-from relay.cli import about, audit, device, doctor, environments, manifests, run, select, service, text, why
+from relay.cli import (
+    about,
+    audit,
+    device,
+    doctor,
+    environments,
+    function_map,
+    manifests,
+    run,
+    select,
+    service,
+    text,
+    why,
+)
 from relay.cli.demo import demo
 from relay.cli.exits import MEANINGS
 
@@ -33,6 +46,7 @@ def build() -> typer.Typer:
         "manifest": manifests.app,
         "device": device.app,
         "env": environments.app,
+        "map": function_map.app,
     }
     for name, group in (groups | {"token": about.token_app}).items():
         group.rich_markup_mode = app.rich_markup_mode

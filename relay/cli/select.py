@@ -16,6 +16,7 @@ from relay.cli.change_options import (
     HoldoutOption,
     LlmOption,
     ManifestsOption,
+    MapOption,
     NoManifestsOption,
     RepoOption,
 )
@@ -45,6 +46,7 @@ def select(
     llm: LlmOption = True,
     manifests: ManifestsOption = None,
     no_manifests: NoManifestsOption = False,
+    function_map: MapOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Select the tests a change can affect, and say why. Exit code 0 also when that is none.
@@ -68,6 +70,7 @@ def select(
         budget_s=budget,
         full=full,
         holdout=holdout,
+        function_map=function_map,
     )
     selected = run_selection(wish, out)
     selection = selected.outcome.selection

@@ -13,7 +13,7 @@ from relay.cli.connect import load_settings
 from relay.cli.manifests.folder import read_manifests
 from relay.cli.model import budget_of, configured_model
 from relay.cli.output import Output, one_line
-from relay.cli.user_cache import local_known, user_catalog
+from relay.cli.user_cache import local_known, read_map, user_catalog
 from selector.catalog import Catalog, build_catalog
 from selector.cut import Cut
 from selector.manifests import ManifestSet
@@ -36,6 +36,7 @@ class Wish:
     budget_s: float | None = None
     full: bool = False
     holdout: float = 0.0
+    function_map: Path | None = None
 
     @property
     def cut(self) -> Cut:
@@ -74,7 +75,7 @@ def run_selection(wish: Wish, out: Output) -> LocalSelection:
         try:
             base = stack.enter_context(GitTree(change.repo, change.base))
             head = stack.enter_context(GitTree(change.repo, change.head))
-            known = stack.enter_context(local_known(change, note))
+            known = stack.enter_context(local_known(change, note, read_map(wish.function_map)))
             outcome = run_stages(
                 *(change.diff, base, head),
                 known=known,

@@ -11,10 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relay.cli import function_map_text
 from relay.cli.change import LocalChange
+from relay.failures import Failure
 from selector.catalog import CatalogFile
+from selector.executed import FunctionMap, MapError, open_map
 from selector.history import read_history
-from selector.known import NOTHING, Known
+from selector.known import ExecutedFunctions, Known
+
+
+class BadMap(Failure):
+    """The function map that was named cannot be used."""
+
+    code = "bad_map"
 
 
 def user_catalog(say: Callable[[str], None]) -> CatalogFile | None:
@@ -24,14 +33,27 @@ def user_catalog(say: Callable[[str], None]) -> CatalogFile | None:
 
 
 @contextmanager
-def local_known(change: LocalChange, say: Callable[[str], None]) -> Iterator[Known]:
-    """What a checkout knows of its past: which files changed together before the change."""
+def local_known(
+    change: LocalChange, say: Callable[[str], None], executed: ExecutedFunctions | None = None
+) -> Iterator[Known]:
+    """What a checkout knows of its past, which files changed together before the change, and a function map."""
     folder = _folder()
     if folder is None:
-        yield NOTHING
+        yield Known(executed=executed)
         return
     with read_history(folder / "history", change.repo, change.base, say) as history:
-        yield Known(history=history)
+        yield Known(history=history, executed=executed)
+
+
+def read_map(path: Path | None) -> FunctionMap | None:
+    """The function map that was asked for. Raises `BadMap`."""
+    if path is None:
+        return None
+    try:
+        return open_map(path)
+    except (MapError, OSError) as error:
+        why = str(error) if isinstance(error, MapError) else str(error.strerror)
+        raise BadMap(function_map_text.unreadable(str(path), why), function_map_text.unreadable_hint()) from error
 
 
 def _folder() -> Path | None:
