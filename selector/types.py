@@ -63,7 +63,7 @@ class Candidate:
     """A base test on its way through the stages, with its reasons so far, oldest first.
 
     `must_run` is set by stage 2 and can be removed by nobody but the manifests. `score` (0 to 1) orders the rest.
-    `probability` (0 to 1) is stage 2's estimate that the change breaks the test's file, 0 where it made none;
+    `probability` (0 to 1) is the estimate of stages 2 and 3 that the change breaks the test's file, 0 without one;
     `signals` are the strongest that it rests on, the strongest first. `seconds` are those of all its variants, set
     when the plan is made, and `assumed` when none are on record.
     """
