@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -17,6 +17,8 @@ from relay.store.models import MissedEdge, Run, Selection
 
 #: Files of a change that are each remembered; of a larger change it is not known at all which of them it was.
 MOST_CAUSES = 200
+#: Tests remembered of one run: a change that breaks everything says nothing of what its files break, and these stay.
+MOST_TESTS = 100
 #: Edges in one answer, the oldest first, so that the answer does not change while the record grows.
 MAX_ANSWER = 5_000
 #: Categories (`relay.contract.ChangedFile`) of files that break no other test: the test itself, and prose.
@@ -29,6 +31,8 @@ _PATHS_AT_ONCE = 500
 
 def remember_miss(session: Session, run: Run, base_test: str, evidence: str, now: datetime) -> str:
     """Keep that the selection of `run` missed a test that its change broke; a sentence that says what is kept."""
+    if _remembered(session, run.id) >= MOST_TESTS:
+        return f"Nothing is remembered of it: {MOST_TESTS} tests that this selection missed are already."
     causes = _causes(session, run.id)
     told = f"missed by the selection of run {run.id}: {evidence}"
     kept = record_miss(
@@ -78,6 +82,11 @@ def missed_with(session: Session, device: str, paths: Sequence[str]) -> list[Mis
         found += session.scalars(query.limit(MAX_ANSWER))
     oldest = sorted(found, key=lambda edge: edge.id)[:MAX_ANSWER]
     return sorted(oldest, key=lambda edge: (edge.changed_path, edge.base_test))
+
+
+def _remembered(session: Session, run_id: int) -> int:
+    counted = select(func.count(MissedEdge.base_test.distinct())).where(MissedEdge.run_id == run_id)
+    return session.scalar(counted) or 0
 
 
 def _causes(session: Session, run_id: int) -> list[str]:

@@ -226,7 +226,7 @@ class MissedEdge(Base):
     what was missed once is run with that file from then on. `run_id` is the run whose selection missed it."""
 
     __tablename__ = "missed_edges"
-    __table_args__ = (UniqueConstraint("device", "changed_path", "base_test"),)
+    __table_args__ = (UniqueConstraint("device", "changed_path", "base_test"), Index(None, "run_id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     device: Mapped[str] = mapped_column(String(100))

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from relay.contract import ChangedFile
-from relay.runs.misses import MOST_CAUSES, missed_with, record_miss
+from relay.runs.misses import MOST_CAUSES, MOST_TESTS, missed_with, record_miss, remember_miss
 from relay.runs.queries import events_after
 from relay.store.engine import Store
-from relay.store.models import MissedEdge, PlannedTest
+from relay.store.models import MissedEdge, PlannedTest, Run
 from tests.relay.stories import Story, kept, planned, reason, regressed, report_of
 from tests.relay.worker_story import DEVICE, NOW, arrive, later
 
@@ -93,3 +93,14 @@ def test_of_a_change_of_very_many_files_nothing_is_kept_and_the_history_says_so(
     _, told = _lot(store, *many)
     assert edges(store, *(file.path for file in many)) == []
     assert f"Nothing is remembered of it: {MOST_CAUSES + 1} changed files" in told
+
+
+def test_of_a_change_that_breaks_everything_so_many_tests_are_kept(store: Store) -> None:
+    """What is kept is kept for good, so one change must not tie all tests to its files."""
+    run_id, _ = _lot(store, SOURCE)
+    for number in range(MOST_TESTS - 1):
+        record(store, run_id, ["torch/_refs.py"], test=f"test/test_c.py::test_{number}")
+    with store.writing() as session:
+        told = remember_miss(session, session.get_one(Run, run_id), "test/test_c.py::test_more", "seen", NOW)
+    assert told.startswith("Nothing is remembered of it")
+    assert len(edges(store, "torch/_refs.py")) == MOST_TESTS

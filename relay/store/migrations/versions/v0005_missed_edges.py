@@ -27,6 +27,7 @@ def upgrade() -> None:
             *("device", "changed_path", "base_test"), name="uq_missed_edges_device_changed_path_base_test"
         ),
     )
+    op.create_index("ix_missed_edges_run_id", "missed_edges", ["run_id"])
 
 
 def downgrade() -> None:
