@@ -18,6 +18,8 @@ from relay.contract import (
     Heartbeat,
     HeartbeatReply,
     Lease,
+    Past,
+    PastAsked,
     ResultsPosted,
     SelectionPosted,
     ShardFinished,
@@ -39,6 +41,7 @@ class RelayDouble:
     cancelled: set[str] = field(default_factory=set)
     asked: int = 0
     heartbeats: list[Heartbeat] = field(default_factory=list)
+    past_asked: list[PastAsked] = field(default_factory=list)
     selections: list[SelectionPosted] = field(default_factory=list)
     posted: list[ResultsPosted] = field(default_factory=list)
     finished: list[ShardFinished] = field(default_factory=list)
@@ -68,6 +71,11 @@ class RelayDouble:
                 return refusal
             self.heartbeats.append(body)
             return JSONResponse(HeartbeatReply(cancelled=body.lease_id in self.cancelled).model_dump())
+
+        @app.post("/api/v1/worker/past")
+        def past(body: PastAsked) -> Response:
+            self.past_asked.append(body)
+            return JSONResponse(Past().model_dump())
 
         @app.post("/api/v1/worker/shards/{shard}/selection")
         def selection(shard: int, body: SelectionPosted, request: Request) -> Response:

@@ -269,6 +269,18 @@ def test_a_shard_without_its_order_is_a_difference_of_versions(
     assert "differ in version" in relay.finished[0].error
 
 
+def test_a_selection_asks_once_how_tests_ended_when_its_paths_changed(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    """The relay knows the earlier versions of the pull request by its number."""
+    order = {"kind": ShardKind.SELECT, "select": SelectOrder(manifests=())}
+    asked_for = change.model_copy(update={"pr_number": 7})
+    relay.leases.append(a_test_lease(asked_for).model_copy(update=order))
+    awake(ScriptedRunner()).run()
+    asked = [(it.paths, it.repo, it.pr_number, it.head_sha) for it in relay.past_asked if it.paths]
+    assert asked == [((FILE,), change.repo, 7, change.head_sha)]
+
+
 @pytest.mark.parametrize("confined", [True, False])
 def test_what_was_read_of_tests_is_kept_where_tests_cannot_write(
     relay: RelayDouble, awake: Callable[..., Session], change: Change, tmp_path: Path, confined: bool
