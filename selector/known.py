@@ -32,8 +32,8 @@ class Outcomes(Protocol):
     """How tests ended before. Tests are named as base tests (`file::Class::method`)."""
 
     def failed_last(self) -> Mapping[str, str]:
-        """Tests that failed when they last ran for this change (an earlier version of the same pull request) or that
-        newly failed on the branch it goes into, each with a sentence that says when."""
+        """Tests that newly failed when an earlier version of this change (the same pull request) was last tested, each
+        with a sentence that says when."""
         ...
 
     def failed_with(self, paths: Collection[str]) -> Mapping[str, Mapping[str, float]]:

@@ -42,8 +42,9 @@ def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Gr
         held = drawn(ground.left_out({it.test for it in planned}, out), cut.holdout, key)
         runs = {candidate.test for candidate in held}
         planned, out = (*planned, *held), tuple(it for it in out if it.test not in runs)
-        words.append(f"{len(held)} by lot")
-        notes.append(_held_note(held, ground))
+        if held:
+            words.append(f"{len(held)} by lot")
+            notes.append(_held_note(held, ground))
     return _timed(planned, out, ground, ", ".join(words), notes)
 
 
