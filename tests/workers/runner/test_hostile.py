@@ -116,13 +116,14 @@ def test_what_takes_all_memory_or_all_processes_hurts_nobody_else(bench: Bench) 
 def test_a_stopped_process_and_left_threads_end_in_time(bench: Bench) -> None:
     bench.limits = replace(bench.limits, test_timeout_s=2)
     bench.write("""
-        import os, signal, threading, time, unittest
+        import signal, threading, time, unittest
 
         class Sample(unittest.TestCase):
             def test_threads(self):
                 for _ in range(40):
                     threading.Thread(target=time.sleep, args=(3600,)).start()
-            def test_stop(self): os.kill(os.getpid(), signal.SIGSTOP)
+            # To this thread: a signal to the process may be another thread's to take, and this one would run on meanwhile.
+            def test_stop(self): signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
             def test_after(self): pass
     """)
     outcomes = bench.run("test_threads", "test_stop", "test_after")
