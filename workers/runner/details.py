@@ -16,7 +16,7 @@ _MARK = "\n[...]\n"
 #: In what `faulthandler` prints: frames below any test, the same in every stack and sixty of them, and the names of all
 #: extension modules, which torch makes a line of kilobytes.
 _BELOW_TESTS = re.compile(
-    r'(?:^  File "(?:[^"\n]*/(?:_pytest|pluggy|workers/runner/child)/[^"\n]*|<frozen runpy>)", line \d+ in .*\n?)+'
+    r'(?:^  File "(?:(?:[^"\n]*/)?(?:_pytest|pluggy|workers/runner/child)/[^"\n]*|<frozen runpy>)", line \d+ in .*\n?)+'
     r"|^Extension modules: .*\n?",
     re.MULTILINE,
 )

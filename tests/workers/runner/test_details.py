@@ -6,7 +6,7 @@ from relay.contract import MESSAGE_CAP
 from workers.runner.details import capped, how_it_ended, with_output
 
 HARNESS = "".join(
-    f'  File "/a/long/enough/path/{file}", line {line} in some_function\n'
+    f'  File "{"/a/long/enough/path/" * (line % 2)}{file}", line {line} in some_function\n'
     for line in range(30)
     for file in ("site-packages/_pytest/runner.py", "site-packages/pluggy/_callers.py", "workers/runner/child/file.py")
 )

@@ -122,7 +122,7 @@ def test_a_stopped_process_and_left_threads_end_in_time(bench: Bench) -> None:
             def test_threads(self):
                 for _ in range(40):
                     threading.Thread(target=time.sleep, args=(3600,)).start()
-            # To this thread: a signal to the process may be another thread's to take, and this one would run on meanwhile.
+            # To this thread: another one could take what the process is sent, while this one runs on.
             def test_stop(self): signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
             def test_after(self): pass
     """)

@@ -7,6 +7,7 @@ to see which modules to import, judges nothing, and lives as long as its socket.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import select
@@ -91,8 +92,8 @@ class WarmParent:
             case Fork():
                 self._fork(*descriptors)
             case Abort():
+                self._abort()
                 # A stopped process has to go on to die.
-                self._signal(signal.SIGABRT)
                 self._signal(signal.SIGCONT)
             case Kill():
                 self._kill()
@@ -139,6 +140,15 @@ class WarmParent:
         if self._child is not None:
             self._signal(signal.SIGKILL)
             self._bury()
+
+    def _abort(self) -> None:
+        """To the thread that runs the test, where the C library has a way: else any thread may take it, and the test
+        runs on meanwhile."""
+        one_thread = getattr(ctypes.CDLL(None), "tgkill", None)
+        if self._child is None or one_thread is None:
+            self._signal(signal.SIGABRT)
+        else:
+            one_thread(self._child, self._child, int(signal.SIGABRT))
 
     def _signal(self, number: signal.Signals) -> None:
         if self._child is not None:
