@@ -17,6 +17,7 @@ from relay.cli.change_options import (
     HoldoutOption,
     LlmOption,
     ManifestsOption,
+    MapOption,
     NoManifestsOption,
     RepoOption,
 )
@@ -40,6 +41,7 @@ def why(
     llm: LlmOption = True,
     manifests: ManifestsOption = None,
     no_manifests: NoManifestsOption = False,
+    function_map: MapOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -70,5 +72,6 @@ def why(
         budget_s=budget,
         full=full,
         holdout=holdout,
+        function_map=function_map,
     )
     why_in_change(out, test, run_selection(wish, out))

@@ -37,8 +37,9 @@ def test_a_recorded_map_ties_a_test_to_what_it_executes(relay: Relay, repo: Path
     diff = tmp_path / "diff"
     (repo / "test/support.py").write_text("def odd_name():\n    return 2\n")
     diff.write_bytes(subprocess.run(["git", "-C", repo, "diff"], check=True, capture_output=True).stdout)
-    select = ("select", "--repo", str(repo), "--diff", str(diff), "--no-manifests", "--explain", "--map", path)
-    assert "executed function: executed test/support.py: odd_name when last recorded" in relay(*select).out
+    local = ("--repo", str(repo), "--diff", str(diff), "--no-manifests", "--map", path)
+    for command in (("select", *local, "--explain"), ("why", "test_stripes", *local)):
+        assert "executed test/support.py: odd_name when last recorded" in relay(*command).out
 
 
 def test_what_cannot_be_recorded_or_read_is_said(relay: Relay, repo: Path, tmp_path: Path) -> None:
