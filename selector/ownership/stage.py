@@ -91,10 +91,9 @@ class _Joined:
 
     def candidate(self, test: BaseTest, weighing: Weighing) -> Candidate:
         reasons = tuple(reason for rule, reason in self._best.items() if rule != RULE)
-        weighed = self._best.get(RULE) or weighing.reason(test.file, reasons)
-        probability = weighing.probability(test.file, reasons)
-        signals = weighing.strongest(test.file, reasons)
-        return Candidate(test, reasons, self._must_run, probability=probability, signals=signals).because(weighed)
+        weighed = weighing.of(test.file, reasons)
+        candidate = Candidate(test, reasons, self._must_run, probability=weighed.probability, signals=weighed.signals)
+        return candidate.because(self._best.get(RULE) or weighed.reason)
 
 
 def _join(links: dict[BaseTest, _Joined], found: Iterable[Link]) -> bool:

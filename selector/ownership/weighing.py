@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from selector.catalog import Catalog
 from selector.change import ChangeSet
@@ -15,7 +16,7 @@ from selector.known import History
 from selector.ownership.links import EVIDENCE_CAP, Link
 from selector.ownership.model import STANDS_ALONE, shipped_model
 from selector.ownership.outcomes import RULES as OUTCOMES
-from selector.ownership.signals import Signal, file_signals, with_rules
+from selector.ownership.signals import file_signals, with_rules
 from selector.types import Reason, Stage, WeighedSignal
 
 RULE = "weighed signals"
@@ -27,6 +28,16 @@ _BESIDE = frozenset({"test support", "operator database", "named in the descript
 _OF_FILE = 0.4
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What a test weighs: its score with what says most for it, the estimated probability (0 to 1) that the change
+    breaks its file, and the strongest signals of that, the strongest first."""
+
+    reason: Reason
+    probability: float
+    signals: tuple[WeighedSignal, ...]
+
+
 class Weighing:
     """The signals of one change, for all test files of a catalog."""
 
@@ -35,43 +46,39 @@ class Weighing:
         self._model = shipped_model(history=history is not None)
         self._signals = file_signals(change, catalog, description, history)
 
-    def reason(self, file: str, reasons: Sequence[Reason]) -> Reason:
-        """The score of a test of `file` about which the rules say `reasons`, with what says most for it."""
+    def of(self, file: str, reasons: Sequence[Reason]) -> Weighed:
+        """What a test of `file` weighs about which the rules say `reasons`."""
         signals = with_rules(self._signals.get(file, {}), reasons)
         values = {name: signal.value for name, signal in signals.items()}
         score = _either([self._model.score(values), *(reason.score or 0.0 for reason in reasons if _is_beside(reason))])
         if _either(reason.score or 0.0 for reason in reasons) < STANDS_ALONE:
             score *= _OF_FILE
-        evidence = f"{self._strongest(signals)}; breaks with probability {self._model.probability(values):.2%}"
-        return Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(score, 4))
-
-    def probability(self, file: str, reasons: Sequence[Reason]) -> float:
-        """The estimated probability, 0 to 1, that the change breaks `file`, given what the rules say of one test."""
-        signals = with_rules(self._signals.get(file, {}), reasons)
-        return self._model.probability({name: signal.value for name, signal in signals.items()})
-
-    def strongest(self, file: str, reasons: Sequence[Reason]) -> tuple[WeighedSignal, ...]:
-        """What says most for `file`, given what the rules say of one test, the strongest first."""
-        signals = with_rules(self._signals.get(file, {}), reasons)
-        top = self._model.top(signals)
-        return tuple(WeighedSignal(name, worth, signals[name].evidence[:EVIDENCE_CAP]) for name, worth in top)
+        probability = self._model.probability(values)
+        top = [(name, worth, signals[name].evidence) for name, worth in self._model.top(signals)]
+        evidence = f"{_said(top)}; breaks with probability {probability:.2%}"
+        reason = Reason(Stage.OWNERSHIP, RULE, evidence[-EVIDENCE_CAP:], round(score, 4))
+        strongest = tuple(WeighedSignal(name, worth, seen[:EVIDENCE_CAP]) for name, worth, seen in top)
+        return Weighed(reason, probability, strongest)
 
     def probabilities(self) -> Mapping[str, float]:
         """The estimated probability, 0 to 1, that the change breaks a file, for every file of the catalog."""
-        return {path: self.probability(path, ()) for path in self._catalog.files}
+        values = {path: self._signals.get(path, {}) for path in self._catalog.files}
+        return {
+            path: self._model.probability({name: signal.value for name, signal in signals.items()})
+            for path, signals in values.items()
+        }
 
     def beyond(self, linked: Collection[str]) -> Iterator[Link]:
         """All tests of the files that no rule ties to the change while their signals stand alone."""
         for path, file in self._catalog.files.items():
             if path not in linked:
-                reason = self.reason(path, ())
+                reason = self.of(path, ()).reason
                 if (reason.score or 0.0) >= STANDS_ALONE * _OF_FILE:
                     yield from (Link(test, reason) for test in file.tests)
 
-    def _strongest(self, signals: dict[str, Signal]) -> str:
-        top = self._model.top(signals)
-        said = [f"{name} +{worth:.2f} ({signals[name].evidence[:80]})" for name, worth in top]
-        return ", ".join(said) or "no signal"
+
+def _said(top: Iterable[tuple[str, float, str]]) -> str:
+    return ", ".join(f"{name} +{worth:.2f} ({evidence[:80]})" for name, worth, evidence in top) or "no signal"
 
 
 def _is_beside(reason: Reason) -> bool:

@@ -66,19 +66,18 @@ def test_a_rule_the_model_never_saw_stands_beside_it() -> None:
     weighing = Weighing(ChangeSet((GELU,)), CATALOG, "", None)
     support = Reason(Stage.OWNERSHIP, "test support", "imports it", 0.75)
     label = Reason(Stage.OWNERSHIP, "owner label", "nn", 0.3)
-    alone = weighing.reason("test/test_filler1.py", ()).score
-    assert (weighing.reason("test/test_filler1.py", (support,)).score or 0) >= 0.75
-    assert weighing.reason("test/test_filler1.py", (label,)).score == alone
+    alone = weighing.of("test/test_filler1.py", ()).reason.score
+    assert (weighing.of("test/test_filler1.py", (support,)).reason.score or 0) >= 0.75
+    assert weighing.of("test/test_filler1.py", (label,)).reason.score == alone
 
 
 def test_a_reason_names_the_strongest_signals_and_the_probability() -> None:
-    evidence = Weighing(ChangeSet((GELU,)), CATALOG, "", None).reason("test/test_gelu.py", ()).evidence
+    weighing = Weighing(ChangeSet((GELU,)), CATALOG, "", None)
+    evidence = weighing.of("test/test_gelu.py", ()).reason.evidence
     assert evidence.startswith(("paths in", "code in"))
     assert "says gelu" in evidence
     assert evidence.endswith("%")
-    assert (
-        Weighing(ChangeSet((GELU,)), CATALOG, "", None).reason("test/test_filler1.py", ()).evidence.startswith("no sig")
-    )
+    assert weighing.of("test/test_filler1.py", ()).reason.evidence.startswith("no sig")
 
 
 def test_the_same_input_gives_the_same_candidates() -> None:
