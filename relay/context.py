@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from relay.crcr.parts import CrcrParts
 from relay.manifests import ManifestStore
 from relay.settings import RelaySettings
 from relay.store.engine import Store
@@ -22,12 +23,13 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class RelayContext:
-    """The parts of one relay process. `settings` has every secret filled in."""
+    """The parts of one relay process. `settings` has every secret filled in; `crcr` is there when an allowlist is."""
 
     settings: RelaySettings
     store: Store
     waker: Waker
     manifests: ManifestStore
+    crcr: CrcrParts | None = None
     now: Callable[[], datetime] = utc_now
 
 

@@ -71,6 +71,31 @@ class RelaySettings(BaseSettings):
     selection_budget_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     holdout_share: Annotated[float, Field(ge=0, le=1)] = 0.03
 
+    # The GitHub App this relay acts as; without both it reads and records, and what must be sent to GitHub waits.
+    github_app_id: Annotated[int, Field(gt=0)] | None = None
+    github_app_private_key: SecretStr | None = None
+    github_api_url: str = "https://api.github.com"
+    github_web_url: str = "https://github.com"
+    # `https://github.com/<owner>/<name>/blob/<ref>/<path>`; without it no backend is told of anything.
+    allowlist_url: str = ""
+    allowlist_ttl_s: Annotated[int, Field(gt=0)] = 900
+    ci_providers_url: str = ""
+    # Where results are sent on to, and the keys of both directions.
+    hud_url: str = ""
+    hud_key: SecretStr | None = None
+    hud_intake_key: SecretStr | None = None
+    hud_max_retries: Annotated[int, Field(ge=0)] = 3
+    # Only for a GitHub of one's own: an issuer of tokens on this machine.
+    dev_oidc_issuer: str = ""
+    crcr_strict_compat: bool = False
+    crcr_push_refs: str = "refs/heads/main,refs/heads/viable/strict,refs/tags/ciflow/*"
+    crcr_dispatch_workers: Annotated[int, Field(gt=0)] = 32
+    crcr_status_ttl_s: Annotated[int, Field(gt=0)] = 259_200
+    crcr_rate_per_min: Annotated[int, Field(gt=0)] = 100
+    crcr_zombie_timeout_s: Annotated[int, Field(gt=0)] = 21_600
+    crcr_cleanup_workers: Annotated[int, Field(gt=0)] = 16
+    crcr_in_progress_warn: Annotated[int, Field(gt=0)] = 1_000
+
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""
 
@@ -95,7 +120,7 @@ class RelaySettings(BaseSettings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
-    @field_validator("public_url", "llm_base_url")
+    @field_validator("public_url", "llm_base_url", "github_api_url", "github_web_url", "hud_url", "dev_oidc_issuer")
     @classmethod
     def _without_trailing_slash(cls, value: str) -> str:
         return value.rstrip("/")

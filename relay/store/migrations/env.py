@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from alembic import context
 
-from relay.store.models import Base
+from relay.store.crcr_models import CrcrResult
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Base.metadata,
+    # Of all tables: this one's module imports the other.
+    target_metadata=CrcrResult.metadata,
     # SQLite can roll DDL back once the driver's own transaction handling is off, as it is here.
     transactional_ddl=True,
     render_as_batch=True,

@@ -1,0 +1,152 @@
+"""What the protocol needs from outside: the allowlist, GitHub, who a token speaks for. Built once by `relay.app`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from relay.allowlist.types import Allowlist
+from relay.github.types import CheckRun, FetchedText, HookDelivery, OpenPull, SeenCheckRun, SeenWorkflowRun
+
+
+class AllowlistUnavailableError(Exception):
+    """There is no allowlist, not even an old one. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAllowlist:
+    """The allowlist in force. `problem` tells why a newer one is not (empty: this is the newest); `read_at` is when
+    this one was fetched."""
+
+    allowlist: Allowlist
+    read_at: datetime
+    problem: str = ""
+
+
+class AllowlistSource(Protocol):
+    """Where the allowlist comes from."""
+
+    def current(self) -> LoadedAllowlist:
+        """The allowlist in force: kept for its time to live, then asked for again; a bad or absent new one leaves the
+        last good one in force.
+
+        Raises:
+            AllowlistUnavailableError: none was ever good.
+        """
+        ...
+
+    def refresh(self) -> LoadedAllowlist:
+        """The same, asked for now whatever its age.
+
+        Raises:
+            AllowlistUnavailableError: none was ever good.
+        """
+        ...
+
+    def names_path(self, paths: Sequence[str], repo: str, ref: str) -> bool:
+        """Whether a push to `ref` of `repo` that touches `paths` changes the allowlist's own file."""
+        ...
+
+
+class GitHub(Protocol):
+    """GitHub, acting as our App. Every method raises `relay.github.types.GitHubError`."""
+
+    def dispatch(self, repo: str, event_type: str, client_payload: Mapping[str, object]) -> None:
+        """`POST /repos/{repo}/dispatches`."""
+        ...
+
+    def create_check_run(self, repo: str, check: CheckRun) -> int:
+        """`POST /repos/{repo}/check-runs`; the new id."""
+        ...
+
+    def update_check_run(self, repo: str, check_id: int, check: CheckRun) -> None:
+        """`PATCH /repos/{repo}/check-runs/{check_id}`."""
+        ...
+
+    def suite_check_runs(self, repo: str, suite_id: int) -> Sequence[SeenCheckRun]:
+        """All check runs of a suite, every page."""
+        ...
+
+    def rerun_failed_jobs(self, repo: str, run_id: int) -> None:
+        """`POST /repos/{repo}/actions/runs/{run_id}/rerun-failed-jobs`."""
+        ...
+
+    def rerun(self, repo: str, run_id: int) -> None:
+        """`POST /repos/{repo}/actions/runs/{run_id}/rerun`."""
+        ...
+
+    def cancel_run(self, repo: str, run_id: int) -> None:
+        """`POST /repos/{repo}/actions/runs/{run_id}/cancel`."""
+        ...
+
+    def workflow_run(self, repo: str, run_id: int) -> SeenWorkflowRun | None:
+        """`GET /repos/{repo}/actions/runs/{run_id}`; None when there is none."""
+        ...
+
+    def commit_exists(self, repo: str, sha: str) -> bool:
+        """`GET /repos/{repo}/commits/{sha}`; False for 404 and 422."""
+        ...
+
+    def text(self, repo: str, path: str, ref: str, etag: str = "") -> FetchedText:
+        """`GET /repos/{repo}/contents/{path}?ref=`, raw, conditional."""
+        ...
+
+    def open_pulls(self, repo: str) -> Sequence[OpenPull]:
+        """The heads of all open pull requests, the newest change first, at most 1,000."""
+        ...
+
+    def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
+        """`GET /app/hook/deliveries` back to a moment, the newest first, at most 1,000."""
+        ...
+
+    def redeliver(self, delivery: int) -> None:
+        """`POST /app/hook/deliveries/{delivery}/attempts`."""
+        ...
+
+    def titles(self, repo: str, pulls: Sequence[int], shas: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+        """One GraphQL query: title and author's login by pull request number (as text) or SHA, known ones only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedClaims:
+    """A bearer token that was verified. `repo` is whom it speaks for; `claims` are all it says. `jti` is empty when the
+    issuer gives none."""
+
+    repo: str
+    issuer: str
+    jti: str
+    expires_at: datetime
+    claims: Mapping[str, object] = field(repr=False)
+
+
+class TokenRefusedError(Exception):
+    """The token speaks for nobody we listen to. `status` is 401, 403, or 503 when the issuer's keys cannot be had."""
+
+    def __init__(self, detail: str, status: int = 401) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.status = status
+
+
+class TokenVerifier(Protocol):
+    """Who a bearer token speaks for (crcr-protocol 1.5)."""
+
+    def verify(self, authorization: str | None) -> VerifiedClaims:
+        """The claims of the `Authorization` header's token, with or without the scheme.
+
+        Raises:
+            TokenRefusedError: it is absent, malformed, expired, of a foreign issuer, or not registered.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CrcrParts:
+    """The relay's side of the protocol. Without `github` nothing can be sent to it: rows wait in the outbox."""
+
+    allowlist: AllowlistSource
+    verifier: TokenVerifier
+    github: GitHub | None
