@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import time
+from datetime import datetime, time
 from functools import partial
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 
-from relay.context import RelayContext
+from relay.context import RelayContext, utc_now
+from relay.crcr.parts import CrcrParts
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
 from relay.runs.audits import open_daily_audit
@@ -36,13 +37,16 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def create_app(settings: RelaySettings) -> FastAPI:
-    """The web application of one relay process. While it serves, its sweep runs in a thread.
+def create_app(
+    settings: RelaySettings, *, crcr: CrcrParts | None = None, now: Callable[[], datetime] = utc_now
+) -> FastAPI:
+    """The web application of one relay process. While it serves, its sweep runs in a thread. `crcr` stands in for the
+    parts of the protocol that the settings name.
 
     Raises:
         SettingsError: the settings do not let the service start.
     """
-    context = create_context(settings)
+    context = create_context(settings, crcr=crcr, now=now)
     app = FastAPI(
         title="OOT relay",
         version=version("oot-relay"),
@@ -60,7 +64,9 @@ def create_app(settings: RelaySettings) -> FastAPI:
     return app
 
 
-def create_context(settings: RelaySettings) -> RelayContext:
+def create_context(
+    settings: RelaySettings, *, crcr: CrcrParts | None = None, now: Callable[[], datetime] = utc_now
+) -> RelayContext:
     """The parts of a relay process without its web application, with the schema up to date.
 
     Raises:
@@ -75,6 +81,8 @@ def create_context(settings: RelaySettings) -> RelayContext:
         store=Store(engine),
         waker=CeleryWaker(complete.broker_url),
         manifests=ManifestStore(complete.manifest_dir),
+        crcr=crcr,
+        now=now,
     )
 
 

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from relay.crcr.parts import CrcrParts
 from relay.manifests import ManifestStore
+from relay.outbox.types import Outbox
 from relay.settings import RelaySettings
 from relay.store.engine import Store
 from relay.wake import Waker
@@ -23,13 +24,15 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class RelayContext:
-    """The parts of one relay process. `settings` has every secret filled in; `crcr` is there when an allowlist is."""
+    """The parts of one relay process. `settings` has every secret filled in; `crcr` and `outbox` are there when an
+    allowlist is."""
 
     settings: RelaySettings
     store: Store
     waker: Waker
     manifests: ManifestStore
     crcr: CrcrParts | None = None
+    outbox: Outbox | None = None
     now: Callable[[], datetime] = utc_now
 
 

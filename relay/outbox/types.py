@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -62,4 +62,28 @@ class Sender(Protocol):
 
     def settle(self, session: Session, item: OutboxItem, ending: Ending, now: datetime) -> None:
         """Keep the books, in the transaction that settles or postpones the row."""
+        ...
+
+
+class Outbox(Protocol):
+    """Delivers rows. One per process; several processes share the table."""
+
+    def start(self) -> None:
+        """Begin to deliver in threads of this process."""
+        ...
+
+    def stop(self) -> None:
+        """End the threads after the letters they hold."""
+        ...
+
+    def notify(self) -> None:
+        """Something may be due: look now rather than at the next turn."""
+        ...
+
+    def deliver_due(self) -> int:
+        """Deliver in this thread all that is due now, and what becomes due by that; how many letters were sent."""
+        ...
+
+    def deliver_now(self, ids: Sequence[int]) -> Mapping[int, Ending]:
+        """Deliver these rows at once, several at a time, and wait: the ending of each that was still open."""
         ...
