@@ -29,6 +29,8 @@ NAME_CAP = 300
 RUN_ID_CAP = 100
 #: Of a key or a lane in the outbox.
 KEY_CAP = 600
+#: Of the failed tests of one job: cut text would no longer be JSON, so this is far more than `relay.hud.extract` keeps.
+FAILED_TESTS_CAP = 256 * 1024
 
 
 class DispatchState(StrEnum):
@@ -207,11 +209,12 @@ class OutboxItem(Base):
 
 class CrcrResult(Base):
     """A row of the results store, in the columns that `/api/crcr` readers know (crcr-protocol 1.7). `identity` is the
-    digest of what makes a job one job; `dynamo_key` is the text that the original answers and stores."""
+    digest of what makes a job one job; `dynamo_key` is the text that the original answers and stores. `listed_at` is
+    the start, or the best that is known of one: a job whose start was never told still is in a list by time."""
 
     __tablename__ = "crcr_results"
     __table_args__ = (
-        *(Index(None, "downstream_repo", "started_at"), Index(None, "event_type", "started_at")),
+        *(Index(None, "repo_key", "listed_at"), Index(None, "event_type", "listed_at"), Index(None, "listed_at")),
         *(Index(None, "pr_number"), Index(None, "pytorch_head_sha")),
     )
 
@@ -221,6 +224,7 @@ class CrcrResult(Base):
     status: Mapped[str] = mapped_column(CappedText(32))
     conclusion: Mapped[str] = mapped_column(CappedText(64), default="")
     downstream_repo: Mapped[str] = mapped_column(String(REPO_CAP))
+    repo_key: Mapped[str] = mapped_column(String(REPO_CAP))
     downstream_repo_level: Mapped[str] = mapped_column(CappedText(16), default="")
     upstream_repo: Mapped[str] = mapped_column(CappedText(REPO_CAP))
     pr_number: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -241,11 +245,12 @@ class CrcrResult(Base):
     passed_tests: Mapped[int] = mapped_column(BigInteger, default=0)
     failed_tests: Mapped[int] = mapped_column(BigInteger, default=0)
     skipped_tests: Mapped[int] = mapped_column(BigInteger, default=0)
-    failed_tests_json: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
+    failed_tests_json: Mapped[str] = mapped_column(CappedText(FAILED_TESTS_CAP), default="")
     artifact_url: Mapped[str] = mapped_column(CappedText(ID_CAP), default="")
     environment: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     triage_verdict: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     first_seen_at: Mapped[datetime]
+    listed_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
 

@@ -111,6 +111,7 @@ def _create_crcr_results() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("conclusion", sa.Text(), nullable=False),
         sa.Column("downstream_repo", sa.String(length=201), nullable=False),
+        sa.Column("repo_key", sa.String(length=201), nullable=False),
         sa.Column("downstream_repo_level", sa.Text(), nullable=False),
         sa.Column("upstream_repo", sa.Text(), nullable=False),
         sa.Column("pr_number", sa.BigInteger(), nullable=False),
@@ -136,12 +137,14 @@ def _create_crcr_results() -> None:
         sa.Column("environment", sa.Text(), nullable=False),
         sa.Column("triage_verdict", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("first_seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("listed_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_crcr_results"),
         sa.UniqueConstraint("identity", name="uq_crcr_results_identity"),
     )
-    op.create_index("ix_crcr_results_downstream_repo_started_at", "crcr_results", ["downstream_repo", "started_at"])
-    op.create_index("ix_crcr_results_event_type_started_at", "crcr_results", ["event_type", "started_at"])
+    op.create_index("ix_crcr_results_event_type_listed_at", "crcr_results", ["event_type", "listed_at"])
+    op.create_index("ix_crcr_results_listed_at", "crcr_results", ["listed_at"])
+    op.create_index("ix_crcr_results_repo_key_listed_at", "crcr_results", ["repo_key", "listed_at"])
     op.create_index("ix_crcr_results_pr_number", "crcr_results", ["pr_number"])
     op.create_index("ix_crcr_results_pytorch_head_sha", "crcr_results", ["pytorch_head_sha"])
 
