@@ -57,6 +57,10 @@ class OutboxKind(StrEnum):
     RERUN = "rerun"
     CANCEL = "cancel"
     HUD = "hud"
+    #: Whom to tell of a delivery that came while no allowlist could be had.
+    PLAN = "plan"
+    #: That GitHub shall send a delivery again that we did not take.
+    REDELIVER = "redeliver"
 
 
 class OutboxState(StrEnum):
@@ -183,7 +187,8 @@ class CheckWish(Base):
 
 class OutboxItem(Base):
     """One request that must leave the relay, written in the transaction that decided it. `key` makes deciding twice the
-    same as deciding once; rows of one `lane` leave in the order of their ids, an open one holds up those behind it."""
+    same as deciding once; rows of one `lane` leave in the order of their ids, an open one holds up those behind it.
+    `open_since` is when it was first due; a replay starts it anew."""
 
     __tablename__ = "outbox"
     __table_args__ = (Index(None, "state", "due_at"), Index(None, "lane", "id"), Index(None, "state", "kind"))
@@ -202,6 +207,7 @@ class OutboxItem(Base):
     last_status: Mapped[int | None]
     last_error: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
     created_at: Mapped[datetime]
+    open_since: Mapped[datetime]
     settled_at: Mapped[datetime | None]
     dispatch_id: Mapped[int | None] = mapped_column(ForeignKey("dispatches.id"))
     job_id: Mapped[int | None] = mapped_column(ForeignKey("backend_jobs.id"))

@@ -249,6 +249,7 @@ def _create_outbox() -> None:
         sa.Column("last_status", sa.Integer(), nullable=True),
         sa.Column("last_error", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("open_since", sa.DateTime(timezone=True), nullable=False),
         sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("dispatch_id", sa.Integer(), nullable=True),
         sa.Column("job_id", sa.Integer(), nullable=True),
