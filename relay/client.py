@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,6 +28,7 @@ from relay.views import (
     RunPage,
     RunState,
     RunSummary,
+    SubmissionView,
     TestPage,
     Verdict,
 )
@@ -160,6 +161,10 @@ class ApiClient:
         """Run every test on the newest pushed head. Raises `Conflict` when there is nothing new. Needs the operator
         token."""
         return self._parse(AuditView, self._send("POST", "/api/v1/audits", body={}))
+
+    def submit(self, dispatch: Mapping[str, Any]) -> SubmissionView:
+        """Hand over the dispatch of another relay, as often as one likes. Needs the operator token."""
+        return self._parse(SubmissionView, self._send("POST", "/api/v1/dispatches", body=dispatch))
 
     def cancel(self, run_id: int) -> RunSummary:
         """Stop a run. Needs the operator token."""

@@ -193,6 +193,16 @@ class FlakeRate(View):
         return round(self.disagreements / self.commits, 4) if self.commits else None
 
 
+class SubmissionView(View):
+    """`POST /api/v1/dispatches`: what a dispatch of another relay led to. `run` is None when there is nothing to test,
+    and `note` then says why. `repeated`: it had been submitted before."""
+
+    delivery_id: str
+    repeated: bool
+    note: str
+    run: RunSummary | None
+
+
 class AuditState(StrEnum):
     """An audit's life: its full run, the runs that confirm who missed what, and its end; or its run was called off."""
 

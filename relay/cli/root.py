@@ -18,6 +18,7 @@ from relay.cli import (
     run,
     select,
     service,
+    submit,
     text,
     why,
 )
@@ -53,6 +54,8 @@ def build() -> typer.Typer:
         app.add_typer(group, name=name)
     app.command("select")(select.select)
     app.command("why")(why.why)
+    app.command("submit")(submit.submit)
+    app.command("callback")(submit.callback)
     app.command("doctor")(doctor.doctor)
     app.command("version")(about.version)
     return app

@@ -16,8 +16,8 @@ KEY = "key-of-the-external-hud"
 
 @dataclass
 class Hud:
-    """`posts` are the accepted envelopes, `tries` all that came, `answers` the statuses of the next ones (200 when it is
-    empty); a status of 0 drops the connection without an answer."""
+    """`posts` are the accepted envelopes, `tries` all that came, `answers` the statuses of the next ones (200 when it
+    is empty); a status of 0 drops the connection without an answer."""
 
     posts: list[Mapping[str, Any]] = field(default_factory=list)
     tries: list[Mapping[str, Any]] = field(default_factory=list)

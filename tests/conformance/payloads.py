@@ -1,5 +1,5 @@
-"""Webhook and callback bodies of the rows: pull request 7 at `S1`, delivery `d1`, run 100, attempt 1, workflow `CI`, job
-`build`, unless a test says otherwise."""
+"""Webhook and callback bodies of the rows: pull request 7 at `S1`, delivery `d1`, run 100, attempt 1, workflow `CI`,
+job `build`, unless a test says otherwise."""
 
 from __future__ import annotations
 
@@ -83,11 +83,12 @@ def callback(
         "completed_at": "2026-11-02T09:31:00.000000Z" if status == "completed" else None,
     }
     told = {key: value for key, value in (told | workflow).items() if value is not ...}
-    body = {"event_type": event_type, "delivery_id": delivery, "payload": payload or pull_request(), "workflow": told}
-    return body
+    return {"event_type": event_type, "delivery_id": delivery, "payload": payload or pull_request(), "workflow": told}
 
 
-def nightly(sha: str = S1, *, event_type: str = "nightly", status: str = "completed", **workflow: Any) -> dict[str, Any]:
+def nightly(
+    sha: str = S1, *, event_type: str = "nightly", status: str = "completed", **workflow: Any
+) -> dict[str, Any]:
     """A self-report of a scheduled run."""
     payload = {"repository": {"full_name": UPSTREAM}, "head_sha": sha}
     at = "2026-11-02T09:31:00.000000Z"

@@ -1,4 +1,4 @@
-"""The rows of the conformance list (crcr-protocol 6): which there are, which differ by mode, which are of no part of ours.
+"""The rows of the conformance list (crcr-protocol 6): which there are, which differ by mode, which are not ours.
 
 A row is named by its section's two letters and a number that counts from 1 without a gap.
 """

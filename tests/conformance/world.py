@@ -1,4 +1,4 @@
-"""A whole relay for one row: the real application and record, a clock that stands still, everything outside observed."""
+"""A whole relay for one row: the real application and record, a clock that stands still, all outside observed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class World:
         headers: Mapping[str, str | None] | None = None,
         path: str = "/github/callback",
     ) -> httpx.Response:
-        """Post a callback as `repo`, or with a token of one's own ("" sends no `Authorization`). Bytes go as they are."""
+        """Post a callback as `repo`, or with a token of one's own ("": no `Authorization`). Bytes go as they are."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         bearer = self.token(repo) if token is None else token
         given: dict[str, str | None] = {
