@@ -27,11 +27,16 @@ class Bell:
             self._rings += 1
             self._changed.notify_all()
 
-    def wait(self, heard: int, timeout_s: float) -> int:
-        """Wait for a ring after the `heard`th, at most `timeout_s` seconds; how many rings there were by then."""
+    @property
+    def rings(self) -> int:
+        """How often it was rung so far."""
+        with self._changed:
+            return self._rings
+
+    def wait(self, heard: int, timeout_s: float) -> None:
+        """Wait for a ring after the `heard`th, at most `timeout_s` seconds."""
         with self._changed:
             self._changed.wait_for(lambda: self._rings != heard, timeout_s)
-            return self._rings
 
 
 BELL = Bell()

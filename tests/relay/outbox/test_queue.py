@@ -20,10 +20,6 @@ def _item(key: str, **changes: Any) -> NewItem:
     return NewItem(**given)
 
 
-def _rings() -> int:
-    return BELL.wait(-1, 0)
-
-
 def test_a_row_is_due_at_once_and_holds_what_was_given(store: Store) -> None:
     with store.writing() as session:
         item = _item("k")
@@ -65,16 +61,16 @@ def test_a_key_that_is_too_long_for_its_column_is_still_an_identity(store: Store
 def test_the_bell_rings_for_rows_that_were_committed(store: Store, keys: list[str], rings: bool) -> None:
     with store.writing() as session:
         enqueue_all(session, [_item("known")], START)
-    before = _rings()
+    before = BELL.rings
     with store.writing() as session:
         enqueue_all(session, [_item(key) for key in keys], START)
-        assert _rings() == before
-    assert (_rings() > before) == rings
+        assert BELL.rings == before
+    assert (BELL.rings > before) == rings
 
 
 def test_the_bell_does_not_ring_for_a_rollback(store: Store) -> None:
-    before = _rings()
+    before = BELL.rings
     with store.writing() as session:
         enqueue_all(session, [_item("k")], START)
         session.rollback()
-    assert _rings() == before
+    assert BELL.rings == before

@@ -1,0 +1,120 @@
+"""Who sends a row, until when, and what its state is afterwards. Every change is bound to the lease that allows it.
+
+Of several processes one gets a row; a process that dies loses it when its lease ends. Works inside the caller's writing
+sessions and sends nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from relay.outbox.retrying import Luck, RetryTerms, luck
+from relay.outbox.types import Ending, Letter, Postponed, Sent, Undeliverable
+from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
+
+OPEN_STATES = (OutboxState.DUE, OutboxState.SENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A letter that is ours to send while its lease lasts."""
+
+    letter: Letter
+    lease_id: str
+
+
+def due_ids(session: Session, kinds: Collection[OutboxKind], now: datetime, limit: int) -> Sequence[int]:
+    """Rows that could be claimed now, the longest due first. Reads only: nothing due costs nobody a lock."""
+    query = select(OutboxItem.id).where(OutboxItem.kind.in_(kinds), _ready(now), ~_held_up())
+    return session.scalars(query.order_by(OutboxItem.due_at, OutboxItem.id).limit(limit)).all()
+
+
+def claim(
+    session: Session, ids: Collection[int], now: datetime, lease_s: float, *, early: bool = False
+) -> list[Claimed]:
+    """Those of these rows that nobody else holds and that no earlier row of their lane holds up, now leased to us.
+    `early`: also those whose time has not come."""
+    lease_id = secrets.token_urlsafe(24)
+    claimed = []
+    for item in session.scalars(_claimable(ids, now, early=early)).all():
+        item.state = OutboxState.SENDING
+        item.attempts += 1
+        item.lease_id = lease_id
+        item.lease_expires_at = now + timedelta(seconds=lease_s)
+        claimed.append(Claimed(_letter(item), lease_id))
+    return claimed
+
+
+def renew(session: Session, claimed: Collection[Claimed], now: datetime, lease_s: float) -> None:
+    """Prolong the leases of letters that are still being sent."""
+    leases = {one.lease_id for one in claimed}
+    ids = [one.letter.id for one in claimed]
+    ours = (OutboxItem.id.in_(ids), OutboxItem.lease_id.in_(leases), OutboxItem.state == OutboxState.SENDING)
+    session.execute(update(OutboxItem).where(*ours).values(lease_expires_at=now + timedelta(seconds=lease_s)))
+
+
+def held(session: Session, claimed: Claimed) -> OutboxItem | None:
+    """The row of a letter, locked; None when its lease was lost to somebody else."""
+    ours = (OutboxItem.id == claimed.letter.id, OutboxItem.lease_id == claimed.lease_id)
+    query = select(OutboxItem).where(*ours, OutboxItem.state == OutboxState.SENDING)
+    return session.scalar(query.with_for_update().execution_options(populate_existing=True))
+
+
+def final(item: OutboxItem, ending: Ending, terms: RetryTerms, now: datetime) -> Ending:
+    """The same ending, but for a letter that was postponed once too often."""
+    if isinstance(ending, Postponed) and terms.given_up(item.attempts, item.open_since, now):
+        return Undeliverable(f"given up at attempt {item.attempts}: {ending.reason}", ending.status)
+    return ending
+
+
+def conclude(item: OutboxItem, ending: Ending, terms: RetryTerms, now: datetime, lucky: Luck = luck) -> None:
+    """Write an ending into the row and end the lease."""
+    item.lease_id = item.lease_expires_at = None
+    match ending:
+        case Sent():
+            item.state, item.settled_at = OutboxState.SENT, now
+            item.last_status, item.last_error = None, ""
+        case Postponed(reason, status, after_s):
+            item.state, item.last_status, item.last_error = OutboxState.DUE, status, reason
+            item.due_at = now + timedelta(seconds=terms.pause_s(item.attempts, after_s, lucky))
+        case Undeliverable(reason, status):
+            item.state, item.settled_at = OutboxState.DEAD, now
+            item.last_status, item.last_error = status, reason
+
+
+def _ready(now: datetime, *, early: bool = False) -> ColumnElement[bool]:
+    waiting = OutboxItem.state == OutboxState.DUE
+    abandoned = and_(OutboxItem.state == OutboxState.SENDING, OutboxItem.lease_expires_at < now)
+    return or_(waiting if early else and_(waiting, OutboxItem.due_at <= now), abandoned)
+
+
+def _held_up() -> ColumnElement[bool]:
+    earlier = aliased(OutboxItem)
+    before = (earlier.lane == OutboxItem.lane, earlier.id < OutboxItem.id, earlier.state.in_(OPEN_STATES))
+    return select(earlier.id).where(*before).exists()
+
+
+def _claimable(ids: Collection[int], now: datetime, *, early: bool) -> Select[OutboxItem]:
+    # A row that another process is claiming this moment is skipped, not waited for. A row that it claimed just before
+    # fails the condition, which PostgreSQL looks at again once it has the lock; SQLite has one writer at a time.
+    query = select(OutboxItem).where(OutboxItem.id.in_(ids), _ready(now, early=early), ~_held_up())
+    return query.order_by(OutboxItem.id).with_for_update(skip_locked=True, of=OutboxItem)
+
+
+def _letter(item: OutboxItem) -> Letter:
+    return Letter(
+        id=item.id,
+        kind=item.kind,
+        key=item.key,
+        target=item.target,
+        attempt=item.attempts,
+        body=item.body,
+        dispatch_id=item.dispatch_id,
+        job_id=item.job_id,
+    )
