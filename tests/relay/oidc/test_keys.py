@@ -1,0 +1,157 @@
+"""An issuer's keys: which are taken, for how long, and how seldom the issuer is asked."""
+
+from __future__ import annotations
+
+import threading
+
+import httpx
+import pytest
+
+from relay.oidc.keys import COOL_DOWN_S, FRESH_S, GRACE_S, IssuerKeys, KeysUnavailableError, read_keys
+from tests.relay.oidc.issuing import Clock, Publisher, private_key, public_jwk
+
+ISSUER = "https://issuer.invalid"
+
+
+def keys_of(publisher: Publisher, clock: Clock) -> IssuerKeys:
+    """The keys at the issuer."""
+    return IssuerKeys(f"{ISSUER}/.well-known/jwks", transport=publisher.transport, clock=clock)
+
+
+@pytest.fixture
+def publisher() -> Publisher:
+    made = Publisher()
+    made.publish(ISSUER, public_jwk("k1"))
+    return made
+
+
+def test_keys_are_asked_for_once_while_fresh(publisher: Publisher) -> None:
+    """And again when they are not."""
+    clock = Clock()
+    keys = keys_of(publisher, clock)
+    for _ in range(5):
+        assert keys.find("k1") == private_key("k1").public_key()
+    assert len(publisher.asked) == 1
+    clock.at += FRESH_S
+    assert keys.find("k1") is not None
+    assert len(publisher.asked) == 2
+
+
+def test_a_new_key_is_found_when_a_token_names_it(publisher: Publisher) -> None:
+    """An issuer may change keys before ours are stale."""
+    clock = Clock()
+    keys = keys_of(publisher, clock)
+    keys.find("k1")
+    publisher.publish(ISSUER, public_jwk("k1"), public_jwk("k2"))
+    clock.at += COOL_DOWN_S
+    assert keys.find("k2") is not None
+
+
+def test_a_key_that_is_withdrawn_is_forgotten(publisher: Publisher) -> None:
+    """As soon as the issuer is asked again."""
+    clock = Clock()
+    keys = keys_of(publisher, clock)
+    keys.find("k1")
+    publisher.publish(ISSUER, public_jwk("k2"))
+    clock.at += FRESH_S
+    assert keys.find("k1") is None
+
+
+def test_strangers_cannot_make_us_hammer_the_issuer(publisher: Publisher) -> None:
+    """A thousand unknown key ids, one request in the cool-down."""
+    clock = Clock()
+    keys = keys_of(publisher, clock)
+    assert [keys.find(f"bogus-{number}") for number in range(1_000)] == [None] * 1_000
+    assert len(publisher.asked) == 1
+
+
+def test_failures_cool_down_too(publisher: Publisher) -> None:
+    """Every caller hears of it, the issuer of one request; then it is tried again."""
+    clock = Clock()
+    publisher.fail(ISSUER, httpx.Response(500))
+    keys = keys_of(publisher, clock)
+    for _ in range(10):
+        with pytest.raises(KeysUnavailableError, match="500"):
+            keys.find("k1")
+    assert len(publisher.asked) == 1
+    publisher.publish(ISSUER, public_jwk("k1"))
+    clock.at += COOL_DOWN_S
+    assert keys.find("k1") is not None
+
+
+def test_known_keys_outlast_an_outage_for_an_hour(publisher: Publisher) -> None:
+    """Then they could be withdrawn ones; unknown ids are an outage at once."""
+    clock = Clock()
+    keys = keys_of(publisher, clock)
+    keys.find("k1")
+    publisher.fail(ISSUER, httpx.ConnectError("down"))
+    clock.at += GRACE_S - 1
+    assert keys.find("k1") is not None
+    with pytest.raises(KeysUnavailableError):
+        keys.find("k2")
+    clock.at += 1
+    with pytest.raises(KeysUnavailableError):
+        keys.find("k1")
+
+
+def test_many_threads_share_one_request(publisher: Publisher) -> None:
+    """Callbacks that come together wait for the same answer."""
+    keys = keys_of(publisher, Clock())
+    found: list[object] = []
+    start = threading.Barrier(8)
+
+    def look() -> None:
+        start.wait(5)
+        found.append(keys.find("k1"))
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert found == [private_key("k1").public_key()] * 8
+    assert len(publisher.asked) == 1
+
+
+def short_key() -> dict[str, object]:
+    """A published key of 1,024 bits."""
+    from jwt.algorithms import RSAAlgorithm
+
+    key: dict[str, object] = RSAAlgorithm.to_jwk(private_key("short", 1_024).public_key(), as_dict=True)
+    return key | {"kid": "short"}
+
+
+def private_jwk() -> dict[str, object]:
+    """A private key that somebody published."""
+    from jwt.algorithms import RSAAlgorithm
+
+    key: dict[str, object] = RSAAlgorithm.to_jwk(private_key("k1"), as_dict=True)
+    return key | {"kid": "leaked"}
+
+
+ODD_MEMBERS: dict[str, object] = {
+    "not an object": "k",
+    "no id": {**public_jwk("k1"), "kid": None},
+    "id no text": public_jwk("k1", kid=7),
+    "for encryption": public_jwk("k1", use="enc"),
+    "for another algorithm": public_jwk("k1", alg="RS512"),
+    "a shared secret": {"kty": "oct", "k": "AAAA", "kid": "k1"},
+    "an elliptic curve": {"kty": "EC", "crv": "P-256", "kid": "k1"},
+    "no modulus": {"kty": "RSA", "e": "AQAB", "kid": "k1"},
+    "a modulus that is no number": public_jwk("k1", n="***"),
+    "a modulus of another type": public_jwk("k1", n=5),
+    "too short": short_key(),
+    "a private key": private_jwk(),
+}
+
+
+@pytest.mark.parametrize("name", ODD_MEMBERS)
+def test_members_that_are_no_key_for_us_are_passed_over(name: str) -> None:
+    """The others of the set still count."""
+    assert list(read_keys({"keys": [ODD_MEMBERS[name], public_jwk("good")]})) == ["good"]
+
+
+@pytest.mark.parametrize("document", [None, [], "keys", {}, {"keys": {}}, {"keys": None}])
+def test_what_is_no_key_set_holds_no_keys(document: object) -> None:
+    """Whatever it is instead."""
+    assert read_keys(document) == {}
