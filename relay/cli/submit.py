@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,7 +53,7 @@ def submit(
         raise typer.BadParameter(submit_text.needs_wait(), param_hint="--wait")
     envelope = read_event(event)
     reporter = reporter_of(envelope, callback_url, job_name)
-    with open_operator_client(url) as client:
+    with closing(reporter) if reporter else nullcontext(), open_operator_client(url) as client:
         Submitting(client, Output(as_json), envelope, reporter).go(
             wait=wait, results=test_results, timeout_s=timeout, exit_status=exit_status
         )

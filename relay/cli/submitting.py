@@ -9,13 +9,12 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -62,6 +61,10 @@ class JobReporter:
         """Report how the job ended."""
         return self._send(report)
 
+    def close(self) -> None:
+        """Close its connections."""
+        self.sender.close()
+
     def _send(self, report: Report) -> Heard:
         return self.sender.send(callback_body(report, self.job, envelope=self.envelope, now=datetime.now(UTC)))
 
@@ -84,27 +87,36 @@ class Submitting:
 
     def go(self, *, wait: bool, results: Path | None, timeout_s: float | None, exit_status: bool) -> None:
         """Raises `typer.Exit` for ends that have an exit code of their own."""
+        with _Ending() as ending:
+            run = self._submit(report=wait)
+            if run is None or not wait:
+                return
+            ended = self._follow(run, timeout_s, ending)
+            ending.quiet()
+            self._finish(ended, results, exit_status=exit_status)
+
+    def _submit(self, *, report: bool) -> RunSummary | None:
+        """The run that the dispatch led to. None: it asks for none, and the relay was told so."""
         answer = self.client.submit(self.envelope.echo)
         if self.out.as_json:
             self.out.data({"submission": answer})
         if answer.run is None:
             self._say(submit_text.nothing_to_run(answer.note))
-            if wait:
+            if report:
                 self._end(Report("completed", "skipped"))
-            return
+            return None
         self._say(submit_text.submitted(answer.run.id, answer.repeated))
         self._say(answer.run.url)
-        if wait:
-            self._finish(self._follow(answer.run, timeout_s), results, exit_status=exit_status)
+        return answer.run
 
-    def _follow(self, run: RunSummary, timeout_s: float | None) -> RunSummary:
+    def _follow(self, run: RunSummary, timeout_s: float | None, ending: _Ending) -> RunSummary:
         """The run as it ended. However this stops, the relay is told an end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
-            with _ended_by_signal():
-                for event in follow(self.client, run.id, deadline=deadline):
-                    self._say(f"{event.at.isoformat()}  {one_line(event.text, 1_000)}")
-                    self._start_when_started(run.id)
+            ending.listen()
+            for event in follow(self.client, run.id, deadline=deadline):
+                self._say(f"{event.at.isoformat()}  {one_line(event.text, 1_000)}")
+                self._start_when_started(run.id)
         except KeyboardInterrupt:
             self.client.cancel(run.id)
             self.out.note(submit_text.interrupted(run.id))
@@ -234,15 +246,34 @@ def _failed_tests(client: ApiClient, run_id: int) -> list[Mapping[str, Any]]:
     return found
 
 
-@contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    """A CI system ends a job by SIGTERM: taken as Ctrl-C, so that the end is still reported."""
+class _Ending:
+    """The end of a job from outside: CI systems send SIGINT, then SIGTERM. Until `listen` a signal is only remembered,
+    so that none comes between opening a run and knowing of it; then it interrupts like Ctrl-C."""
 
-    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
+    def __init__(self) -> None:
+        self._asked = False
+        self._listening = False
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __enter__(self) -> _Ending:
+        self._before = {number: signal.signal(number, self._take) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def listen(self) -> None:
+        """Interrupt from now on, at once if that was asked before."""
+        self._listening = True
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def quiet(self) -> None:
+        """Interrupt no more: what is going on now is the end."""
+        self._listening = False
+
+    def _take(self, _number: int, _frame: FrameType | None) -> None:
+        if self._listening:
+            self._listening = False
+            raise KeyboardInterrupt
+        self._asked = True
