@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import IntEnum, StrEnum
 
 
@@ -82,3 +83,18 @@ class Allowlist:
     def taking_part_in(self, event: Participation) -> Sequence[Backend]:
         """Backends that want to hear of such events."""
         return tuple(backend for backend in self.backends if backend.takes_part_in(event))
+
+
+class AllowlistUnavailableError(Exception):
+    """There is no allowlist, not even an old one. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAllowlist:
+    """The allowlist in force. `problem` tells why a newer one is not (empty: this is the newest); `read_at` is when
+    its source was last seen to say this; `asked` is whether the source was asked for this very answer."""
+
+    allowlist: Allowlist
+    read_at: datetime
+    problem: str = ""
+    asked: bool = False

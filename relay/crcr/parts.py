@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from relay.allowlist.types import Allowlist
+from relay.allowlist.types import AllowlistUnavailableError, LoadedAllowlist
 from relay.github.types import CheckRun, FetchedText, HookDelivery, OpenPull, SeenCheckRun, SeenWorkflowRun
 
-
-class AllowlistUnavailableError(Exception):
-    """There is no allowlist, not even an old one. The message says why and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedAllowlist:
-    """The allowlist in force. `problem` tells why a newer one is not (empty: this is the newest); `read_at` is when
-    this one was fetched."""
-
-    allowlist: Allowlist
-    read_at: datetime
-    problem: str = ""
+# Two of these are the allowlist's own words; whoever holds the parts meets them here.
+__all__ = [
+    "AllowlistSource",
+    "AllowlistUnavailableError",
+    "CrcrParts",
+    "GitHub",
+    "LoadedAllowlist",
+    "TokenRefusedError",
+    "TokenVerifier",
+    "VerifiedClaims",
+]
 
 
 class AllowlistSource(Protocol):
