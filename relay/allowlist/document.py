@@ -113,6 +113,8 @@ def read_tree(text: str) -> Node | None:
         root = loader.get_single_node()
     except yaml.YAMLError as error:
         raise UnreadableError(_syntax(error, text)) from error
+    except UnicodeEncodeError as error:
+        raise UnreadableError(_error(*_place_at(text, error.start), "not UTF-8 text")) from error
     return None if root is None else _Reader(loader).node(root)
 
 
