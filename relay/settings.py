@@ -95,6 +95,8 @@ class RelaySettings(BaseSettings):
     crcr_zombie_timeout_s: Annotated[int, Field(gt=0)] = 21_600
     crcr_cleanup_workers: Annotated[int, Field(gt=0)] = 16
     crcr_in_progress_warn: Annotated[int, Field(gt=0)] = 1_000
+    # Whether GitHub is asked to cancel backends' runs for commits that a pull request has left behind.
+    crcr_cancel_superseded: bool = False
 
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -59,7 +59,10 @@ def wished(session: Session, upstream_repo: str, head_sha: str, repo_key: str) -
     """Whether somebody asked to have this backend's jobs on this commit shown."""
     found = session.scalar(
         select(CheckWish.id).where(
-            CheckWish.upstream_repo == upstream_repo, CheckWish.head_sha == head_sha, CheckWish.repo_key == repo_key
+            CheckWish.head_sha == head_sha,
+            CheckWish.repo_key == repo_key,
+            # As GitHub wrote it in this webhook or that; letter case tells nothing apart.
+            func.lower(CheckWish.upstream_repo) == upstream_repo.lower(),
         )
     )
     return found is not None

@@ -46,7 +46,7 @@ def apply(
     """Let a job's new state take effect. `callback` is the body as it came (or, with `assumed`, as we suppose it);
     `job` is already in its new state, its times included, and has an id."""
     posted = hud_forward.job_envelope(job, level.name, callback, assumed=assumed)
-    _record(session, settings, posted, now)
+    record(session, settings, posted, now)
     if check_runs.is_shown(session, job, level):
         check_runs.show(session, settings, job, now)
     if not settings.crcr_strict_compat:
@@ -60,7 +60,7 @@ def apply_self_report(
 ) -> Effects:
     """Let the report of a scheduled run take effect: no delivery, no state and no check run belong to it."""
     posted = hud_forward.envelope(repo, level.name, callback)
-    _record(session, settings, posted, now)
+    record(session, settings, posted, now)
     if not settings.crcr_strict_compat:
         hud_forward.queue(session, settings, f"report/{_report_lane(repo, callback)}", posted, now=now)
     return Effects(posted)
@@ -76,7 +76,8 @@ def finish(context: RelayContext, effects: Effects) -> None:
         hud_forward.forward_now(context.settings, effects.envelope)
 
 
-def _record(session: Session, settings: RelaySettings, posted: Mapping[str, Any], now: datetime) -> None:
+def record(session: Session, settings: RelaySettings, posted: Mapping[str, Any], now: datetime) -> None:
+    """Keep an envelope in our own results store, if it names a row there."""
     strict = settings.crcr_strict_compat
     verdict = posted["untrusted"]["callback_payload"]["workflow"].get("triage_verdict")
     own = posted if strict else _with_check_name(posted)

@@ -18,9 +18,10 @@ import structlog
 from sqlalchemy.orm import Session
 
 from relay.contract import SHORT_CAP
-from relay.crcr.callback import CallbackRefusedError
+from relay.crcr.callback import COMPLETED, CallbackRefusedError
 from relay.outbox.queue import enqueue
 from relay.outbox.types import Ending, Letter, Postponed, Sent, Undeliverable
+from relay.outgoing import Answer, ask, open_client
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, OutboxItem, OutboxKind
 
@@ -29,6 +30,8 @@ _log = structlog.get_logger(__name__)
 KEY_HEADER = "x-hud-internal-bot"
 #: Of one try.
 TIMEOUT_S = 10.0
+#: Nothing of its answer is needed but its first words.
+ANSWER_CAP = 65_536
 #: Refusals that say something of us, or of this moment, and nothing of what was sent.
 _PASSING = frozenset({401, 403, 404, 408, 425, 429})
 
@@ -55,7 +58,7 @@ def envelope(
 
 def job_envelope(job: BackendJob, level: str, callback: Mapping[str, Any], *, assumed: str = "") -> dict[str, Any]:
     """The envelope of a job's callback: a start tells how long it was waited for, an end how long it took."""
-    ended = callback["workflow"]["status"] == "completed"
+    ended = callback["workflow"]["status"] == COMPLETED
     return envelope(
         job.repo,
         level,
@@ -100,20 +103,20 @@ def queue(
 
 
 class HudPost:
-    """One connection pool to the external HUD."""
+    """The way to the external HUD. It may be used by several threads."""
 
     def __init__(self, settings: RelaySettings, transport: httpx.BaseTransport | None = None) -> None:
         key = settings.hud_key
         headers = {KEY_HEADER: key.get_secret_value()} if key is not None else {}
-        self._client = httpx.Client(headers=headers, timeout=TIMEOUT_S, transport=transport, trust_env=False)
+        self._client = open_client(settings.hud_url, timeout_s=TIMEOUT_S, transport=transport, headers=headers)
 
-    def post(self, url: str, posted: Envelope) -> httpx.Response:
+    def post(self, url: str, posted: Envelope) -> Answer:
         """One try.
 
         Raises:
             httpx.HTTPError: there was no answer.
         """
-        return self._client.post(url, json=posted)
+        return ask(self._client, self._client.build_request("POST", url, json=posted), ANSWER_CAP)
 
 
 class HudSender:
@@ -128,12 +131,13 @@ class HudSender:
             answer = self._hud.post(letter.target, letter.body)
         except httpx.HTTPError as error:
             return Postponed(f"The HUD did not answer: {type(error).__name__}.")
-        if answer.is_success:
+        status = answer.status
+        if httpx.codes.is_success(status):
             return Sent()
-        reason = f"The HUD answered {answer.status_code}: {reason_of(answer)}"
-        if answer.is_client_error and answer.status_code not in _PASSING:
-            return Undeliverable(reason, answer.status_code)
-        return Postponed(reason, answer.status_code, _retry_after(answer))
+        reason = f"The HUD answered {status}: {_reason(answer)}"
+        if httpx.codes.is_client_error(status) and status not in _PASSING:
+            return Undeliverable(reason, status)
+        return Postponed(reason, status, _retry_after(answer))
 
     def settle(self, session: Session, item: OutboxItem, ending: Ending, now: datetime) -> None:
         """Raise the alarm over what was parked; there are no other books."""
@@ -141,12 +145,13 @@ class HudSender:
             _log.error("hud_refused", outbox=item.id, job=item.job_id, status=ending.status, reason=ending.reason)
 
 
-def reason_of(answer: httpx.Response) -> str:
+def _reason(answer: Answer) -> str:
     """What the HUD says of a refusal, or the standard words of its status."""
-    return answer.text[:SHORT_CAP].strip() or answer.reason_phrase
+    said = answer.body.decode(errors="replace").strip()
+    return said[:SHORT_CAP] or httpx.codes.get_reason_phrase(answer.status)
 
 
-def _retry_after(answer: httpx.Response) -> float | None:
+def _retry_after(answer: Answer) -> float | None:
     """The seconds it asks for; the header's other form, a date, is left to our own pace."""
     wanted = answer.headers.get("Retry-After", "")
     return float(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) < 6 else None
@@ -167,26 +172,26 @@ def forward_now(
     if not is_on(settings):
         return
     hud = HudPost(settings, transport)
-    last: httpx.Response | None = None
+    last: int | None = None
     for attempt in range(settings.hud_max_retries + 1):
         if attempt:
             pause(2.0 ** (attempt - 1))
         try:
-            last = hud.post(results_url(settings), posted)
+            answer = hud.post(results_url(settings), posted)
         except httpx.HTTPError as error:
             _log.warning("hud_unreachable", attempt=attempt + 1, fault=type(error).__name__)
             last = None
             continue
-        if last.is_success:
+        last = answer.status
+        if httpx.codes.is_success(last):
             return
-        if last.is_client_error:
-            code = last.status_code
-            raise CallbackRefusedError(code, f"HUD rejected callback: HTTP {code}: {reason_of(last)}")
+        if httpx.codes.is_client_error(last):
+            raise CallbackRefusedError(last, f"HUD rejected callback: HTTP {last}: {_reason(answer)}")
     raise _failed(last, settings.crcr_rate_per_min)
 
 
-def _failed(last: httpx.Response | None, rate_per_min: int) -> CallbackRefusedError:
-    if last is None:
+def _failed(status: int | None, rate_per_min: int) -> CallbackRefusedError:
+    if status is None:
         return CallbackRefusedError(500, "Internal server error")
     wait_s = max(1, 60 // rate_per_min)
-    return CallbackRefusedError(500, f"HUD failed with HTTP {last.status_code}; please retry after {wait_s} seconds")
+    return CallbackRefusedError(500, f"HUD failed with HTTP {status}; please retry after {wait_s} seconds")
