@@ -30,6 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marks = metafunc.definition.iter_markers("row")
     differs = any(row in DIFFER for mark in marks for row in mark.args)
+    differs = differs or metafunc.definition.get_closest_marker("both_modes") is not None
     metafunc.parametrize("strict", [False, True] if differs else [False], ids=str_of_mode)
 
 
