@@ -21,7 +21,19 @@ from relay.runs.sweeper import Sweeper
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
-from relay.web import audit_api, dispatch_api, operator_api, pages, read_api, stream, triage_proxy, webhook, worker_api
+from relay.web import (
+    audit_api,
+    crcr_queries,
+    crcr_results,
+    dispatch_api,
+    operator_api,
+    pages,
+    read_api,
+    stream,
+    triage_proxy,
+    webhook,
+    worker_api,
+)
 from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
 
@@ -33,6 +45,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     dispatch_api.router,
     audit_api.router,
     read_api.router,
+    crcr_results.router,
+    crcr_queries.router,
     stream.router,
     pages.router,
 )

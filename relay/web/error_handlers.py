@@ -1,4 +1,5 @@
-"""Turns faults into answers: `ApiError` under /api/v1, `{"detail": ...}` for GitHub, plain text for pages.
+"""Turns faults into answers: `ApiError` under /api/v1, `{"detail": ...}` for GitHub, `{"error": ...}` for readers and
+forwarders of results, plain text for pages.
 
 Owns the shape of errors only; the sentences come from `relay.errors`. Never echoes a request's body.
 """
@@ -13,12 +14,14 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from relay.errors import RelayError
+from relay.hud.errors import HudError
 from relay.views import ApiError
 
 _log = structlog.get_logger(__name__)
 
 _API = "/api/"
 _GITHUB = "/github/"
+_HUD = ("/api/crcr/", "/api/clickhouse/")
 
 _PROBLEMS_SHOWN = 5
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
@@ -27,11 +30,14 @@ _HINTS = {
     405: "GET /api/v1/openapi.json lists the methods of each path.",
     413: "Send the content in smaller parts.",
 }
+#: What readers of results know these by (crcr-protocol 1.6).
+_HUD_SENTENCES = {405: "Method not allowed", 413: "Payload exceeds 2MB limit"}
 
 
 def install_error_handlers(app: FastAPI) -> None:
     """Answer every fault of this application in the shape of its surface."""
     app.add_exception_handler(RelayError, _relay_error)
+    app.add_exception_handler(HudError, _hud_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
@@ -41,6 +47,8 @@ def install_error_handlers(app: FastAPI) -> None:
 def error_response(request: Request, status: int, error: ApiError) -> Response:
     """An error in the shape that readers of this path expect."""
     path = request.url.path
+    if path.startswith(_HUD):
+        return JSONResponse({"error": _HUD_SENTENCES.get(status, error.message)}, status)
     if path.startswith(_API):
         return JSONResponse(error.model_dump(), status)
     if path.startswith(_GITHUB):
@@ -56,6 +64,12 @@ def _relay_error(request: Request, error: Exception) -> Response:
     if error.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+def _hud_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HudError):
+        raise error
+    return JSONResponse({"error": error.message}, error.status)
 
 
 def _invalid(request: Request, error: Exception) -> Response:

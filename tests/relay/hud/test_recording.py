@@ -170,10 +170,9 @@ def test_first_reports_at_the_same_time_make_one_row(store: Store) -> None:
 def test_texts_that_no_column_takes_are_brought_into_form(store: Store, bad: str) -> None:
     """In every place of a report where a text may stand."""
     failed = [{"name": bad, "classname": bad, "message": bad}]
-    texts = dict.fromkeys(("conclusion", "url", "artifact_url", "started_at", "completed_at", "run_attempt"), bad)
-    report = envelope(
-        "completed", event=f"e{bad}", level=f"L{bad}", check_run_id=bad, failed_tests_detail=failed, **texts
-    )
+    names = ("conclusion", "url", "artifact_url", "started_at", "completed_at", "run_attempt", "check_run_id")
+    texts: dict[str, Any] = dict.fromkeys(names, bad)
+    report = envelope("completed", event=f"e{bad}", level=f"L{bad}", failed_tests_detail=failed, **texts)
     echoed = pull(7, f"a{bad}", f"b{bad}") | {"ref": bad, "after": bad, "head_sha": bad}
     report["untrusted"]["callback_payload"]["payload"] = echoed
     _record(store, report)
