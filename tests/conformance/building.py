@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
@@ -19,6 +21,7 @@ from tests.conformance.github_stand_in import GitHubStandIn
 from tests.conformance.hud_stand_in import KEY, Hud
 from tests.conformance.tokens import Tokens
 from tests.conformance.world import Clock, World
+from tests.relay.serving import serving
 
 
 def conformance_settings_in(folder: Path, hud_url: str, *, strict: bool) -> RelaySettings:
@@ -65,3 +68,20 @@ def building(
     verifier.close()
     context.waker.close()
     context.store.engine.dispose()
+
+
+@contextmanager
+def serving_callbacks(world: World) -> Iterator[tuple[str, list[int]]]:
+    """The relay's callback behind a socket, for programs that report; and the statuses it answered with."""
+    statuses: list[int] = []
+    proxy = FastAPI()
+
+    @proxy.post("/github/callback")
+    async def forward(request: Request) -> Response:
+        headers = {"Authorization": request.headers["authorization"]}
+        answer = world.callback(await request.body(), token="", headers=headers)
+        statuses.append(answer.status_code)
+        return Response(answer.content, answer.status_code, media_type="application/json")
+
+    with serving(proxy) as url:
+        yield f"{url}/github/callback", statuses

@@ -14,15 +14,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
 from sqlalchemy import func, select
 
 from relay.store.crcr_models import BackendJob
-from tests.conformance.building import building, conformance_settings_in
+from tests.conformance.building import building, conformance_settings_in, serving_callbacks
 from tests.conformance.hud_stand_in import Hud, hud_application
 from tests.conformance.payloads import S1, pull_request, push
 from tests.conformance.tokens import Tokens
@@ -63,7 +60,7 @@ def _drive(world: World, reporter: Path) -> int:
     world.webhook("push", push(), delivery="d2")
     world.drain()
     refused = 0
-    with _address(world) as url:
+    with serving_callbacks(world) as (url, _):
         for name, repo, told in _reports(world):
             status, said = _report(reporter, {"CALLBACK_URL": url, "OIDC_TOKEN": world.token(repo), **_JOB, **told})
             refused += status != "200"
@@ -104,20 +101,6 @@ def _report(reporter: Path, told: Mapping[str, str]) -> tuple[str, str]:
     )
     status = (done.stdout or done.stderr).rsplit("HTTP", 1)[-1].strip(" :.\n")
     return (status.split(".")[0][:4] or "none"), " ".join(done.stderr.split())
-
-
-@contextmanager
-def _address(world: World) -> Iterator[str]:
-    proxy = FastAPI()
-
-    @proxy.post("/github/callback")
-    async def forward(request: Request) -> Response:
-        headers = {"Authorization": request.headers["authorization"]}
-        answer = world.callback(await request.body(), token="", headers=headers)
-        return Response(answer.content, answer.status_code, media_type="application/json")
-
-    with serving(proxy) as url:
-        yield f"{url}/github/callback"
 
 
 if __name__ == "__main__":

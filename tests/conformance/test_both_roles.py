@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
 from pydantic import SecretStr
 from sqlalchemy import select
 
@@ -26,6 +23,7 @@ from relay.contract import Observation
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, JobState
 from relay.store.models import Run
+from tests.conformance.building import serving_callbacks
 from tests.conformance.payloads import pull_request
 from tests.conformance.world import World
 from tests.relay.serving import serving
@@ -54,24 +52,6 @@ def backend(tmp_path: Path) -> Iterator[RelayContext]:
         yield app.state.relay
     app.state.relay.waker.close()
     app.state.relay.store.engine.dispose()
-
-
-@contextmanager
-def _callback_address(world: World) -> Iterator[tuple[str, list[int]]]:
-    """The relay's callback behind a socket, and the statuses it answered with."""
-    statuses: list[int] = []
-    proxy = FastAPI()
-
-    @proxy.post("/github/callback")
-    async def forward(request: Request) -> Response:
-        answer = world.callback(
-            await request.body(), token="", headers={"Authorization": request.headers["authorization"]}
-        )
-        statuses.append(answer.status_code)
-        return Response(answer.content, answer.status_code, media_type="application/json")
-
-    with serving(proxy) as url:
-        yield f"{url}/github/callback", statuses
 
 
 def _event_file(world: World, folder: Path, repo: str) -> Path:
@@ -115,7 +95,7 @@ def test_our_backend_is_taken_by_our_relay(
     world.drain()
     event = _event_file(world, tmp_path, repo)
     worker = threading.Thread(target=_work, args=(backend, seen))
-    with _callback_address(world) as (url, statuses), pytest.MonkeyPatch.context() as patch:
+    with serving_callbacks(world) as (url, statuses), pytest.MonkeyPatch.context() as patch:
         _environment(patch, CALLBACK_URL=url, OIDC_TOKEN=world.token(repo, jti=None))
         worker.start()
         assert run(["submit", "--event", str(event), "--wait"]) == 0
@@ -134,7 +114,7 @@ def test_a_dispatch_without_work_still_gets_its_end(world: World, backend: Relay
     world.webhook("pull_request", pull_request("closed"))
     world.drain()
     event = _event_file(world, tmp_path, "a/l2")
-    with _callback_address(world) as (url, statuses), pytest.MonkeyPatch.context() as patch:
+    with serving_callbacks(world) as (url, statuses), pytest.MonkeyPatch.context() as patch:
         _environment(patch, CALLBACK_URL=url, OIDC_TOKEN=world.token("a/l2", jti=None))
         assert run(["submit", "--event", str(event), "--wait"]) == 0
     assert statuses == [200, 200]
