@@ -23,6 +23,7 @@ from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
 from relay.web import (
     audit_api,
+    callback,
     crcr_queries,
     crcr_results,
     dispatch_api,
@@ -39,6 +40,7 @@ from relay.web.error_handlers import install_error_handlers
 
 ROUTERS: tuple[APIRouter, ...] = (
     webhook.router,
+    callback.router,
     worker_api.router,
     triage_proxy.router,
     operator_api.router,

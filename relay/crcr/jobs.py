@@ -1,7 +1,6 @@
-"""The record of backends' jobs: a callback is matched with our own dispatch and moves its job, once.
+"""A callback moves the job that it is about, once. Whose job it is, and of which change, its dispatch tells.
 
-Whom a job belongs to, and which change it tested, comes from the dispatch; what the callback echoes of that is compared
-and flagged, never used (crcr-protocol 8, W5). What follows from a step (results, check runs) is `relay.crcr.effects`.
+What follows from a step (results, check runs) is `relay.crcr.effects`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Backend
@@ -27,13 +26,12 @@ from relay.crcr.job_record import (
     update_job,
 )
 from relay.crcr.job_states import APPLIED, STATUSES, Step, known_of, next_step
+from relay.crcr.matching import Match, match_dispatch, note_answer
 from relay.settings import RelaySettings
-from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState
+from relay.store.crcr_models import BackendJob, JobState
 
 #: The run id that the original keeps for the dispatch itself.
 _RESERVED_RUN = "0"
-#: GitHub may have started a backend before our own note of it is committed, or without our having had its answer.
-_OPEN = (DispatchState.DISPATCHED, DispatchState.QUEUED)
 
 
 def take_callback(
@@ -45,62 +43,22 @@ def take_callback(
         CallbackRefusedError: 400 without a dispatch or out of order, 403 without its nonce, 409 when it contradicts
             what the job said before.
     """
-    dispatch = _dispatch_of(session, settings, backend, callback, now)
+    match = match_dispatch(session, settings, backend, callback, now=now)
     if callback.status not in STATUSES:
         raise CallbackRefusedError(400, f"unknown callback status: {callback.status}")
-    move = _Move(session, settings, backend, dispatch, callback, now)
+    move = _Move(session, settings, backend, match, callback, now)
     for _ in range(TRIES):
         taken = move.attempt()
         if taken is not None:
-            _answered(session, dispatch, now)
+            note_answer(session, match.dispatch, now)
             return taken
     raise overtaken()
-
-
-def mismatch_with(dispatch: Dispatch, callback: Callback) -> tuple[str, ...]:
-    """What the callback echoes otherwise than it was dispatched; what it does not echo is no matter."""
-    claimed = callback.claimed
-    pairs = {
-        "event_type": (callback.event_type, dispatch.event_type),
-        "upstream_repo": (claimed.upstream_repo.casefold(), dispatch.upstream_repo.casefold()),
-        "pr_number": (claimed.pr_number, dispatch.pr_number),
-        "head_sha": (claimed.head_sha, dispatch.head_sha),
-    }
-    return tuple(name for name, (told, known) in pairs.items() if told and told != known)
 
 
 def invalid_transition(callback: Callback, repo: str) -> CallbackRefusedError:
     """The refusal of a step that the state machine does not have, in the original's words."""
     place = f"delivery_id={callback.delivery_id} repo={repo} status={callback.status}"
     return CallbackRefusedError(400, f"callback rejected: invalid state transition {place}")
-
-
-def _dispatch_of(
-    session: Session, settings: RelaySettings, backend: Backend, callback: Callback, now: datetime
-) -> Dispatch:
-    """The dispatch that the callback answers.
-
-    Raises:
-        CallbackRefusedError: 400, there is none, or it is over and the callback is of no job that it began.
-    """
-    mine = (Dispatch.delivery_id == callback.delivery_id, Dispatch.repo_key == backend.key)
-    found = session.scalar(select(Dispatch).where(*mine, Dispatch.state.in_(_OPEN)))
-    if found is not None:
-        age_s = (now - (found.dispatched_at or found.queued_at)).total_seconds()
-        if age_s <= settings.crcr_status_ttl_s or _goes_on(session, settings, backend, callback):
-            return found
-    raise CallbackRefusedError(400, "callback rejected: no matching dispatch record")
-
-
-def _goes_on(session: Session, settings: RelaySettings, backend: Backend, callback: Callback) -> bool:
-    """Whether the callback is of a job that is known: its end may be long in coming. The original forgot it."""
-    return not settings.crcr_strict_compat and find_job(session, job_identity(callback, backend.key)) is not None
-
-
-def _answered(session: Session, dispatch: Dispatch, now: datetime) -> None:
-    """Note that the dispatch was heard of; one that had been given up as never started is not given up any more."""
-    first = (Dispatch.id == dispatch.id, or_(Dispatch.answered_at.is_(None), Dispatch.not_started_at.is_not(None)))
-    session.execute(update(Dispatch).where(*first).values(answered_at=now, not_started_at=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +68,7 @@ class _Move:
     session: Session
     settings: RelaySettings
     backend: Backend
-    dispatch: Dispatch
+    match: Match
     callback: Callback
     now: datetime
 
@@ -118,17 +76,16 @@ class _Move:
         """What became of it; None when somebody else moved the job meanwhile and it must be decided anew."""
         job = find_job(self.session, job_identity(self.callback, self.backend.key))
         step = self._step(job)
-        mismatch = mismatch_with(self.dispatch, self.callback)
         if job is None:
-            job = self._new_job(mismatch)
+            job = self._new_job()
             if not insert_job(self.session, job):
                 return None
-        elif step in APPLIED and not update_job(self.session, job, self._changes(job, step, mismatch)):
+        elif step in APPLIED and not update_job(self.session, job, self._changes(job, step)):
             return None
         if step in APPLIED:
-            text = f"echoed otherwise than dispatched: {', '.join(mismatch)}" if mismatch else ""
+            text = f"echoed otherwise than dispatched: {', '.join(self.match.mismatch)}" if self.match.mismatch else ""
             note_callback(self.session, job, step, self.callback, now=self.now, text=text)
-        return Taken(job, step, mismatch)
+        return Taken(job, step, self.match.mismatch)
 
     def _step(self, job: BackendJob | None) -> Step:
         """What is to be done.
@@ -146,8 +103,8 @@ class _Move:
             raise _contradiction(job, callback)
         return step
 
-    def _new_job(self, mismatch: tuple[str, ...]) -> BackendJob:
-        callback, dispatch = self.callback, self.dispatch
+    def _new_job(self) -> BackendJob:
+        callback, dispatch = self.callback, self.match.dispatch
         job = BackendJob(
             identity=job_identity(callback, self.backend.key),
             delivery_id=dispatch.delivery_id,
@@ -164,12 +121,12 @@ class _Move:
             assumed="",
         )
         ended = callback.status == COMPLETED
-        for name, value in (self._common(None, mismatch) | (self._finish(None) if ended else self._start())).items():
+        for name, value in (self._common(None) | (self._finish(None) if ended else self._start())).items():
             setattr(job, name, value)
         return job
 
-    def _changes(self, job: BackendJob, step: Step, mismatch: tuple[str, ...]) -> dict[str, Any]:
-        common = self._common(job, mismatch)
+    def _changes(self, job: BackendJob, step: Step) -> dict[str, Any]:
+        common = self._common(job)
         if step is Step.LATE_START:
             # Its end stays as it is, and so does the callback that told of it: only the start was missing. How long it
             # waited and ran cannot be told from when we heard of a start that was overtaken.
@@ -178,14 +135,14 @@ class _Move:
             return kept | late | {"in_progress_digest": report_digest(self.callback)}
         return common | self._finish(job)
 
-    def _common(self, job: BackendJob | None, mismatch: tuple[str, ...]) -> dict[str, Any]:
+    def _common(self, job: BackendJob | None) -> dict[str, Any]:
         """What every step takes from its callback."""
         callback, known = self.callback, list(job.mismatch) if job else []
         return {
             "level": self.backend.level.name,
             "url": callback.url or (job.url if job else ""),
             "reported_check": callback.check_run_id or (job.reported_check if job else ""),
-            "mismatch": known + [name for name in mismatch if name not in known],
+            "mismatch": known + [name for name in self.match.mismatch if name not in known],
             "callback": dict(callback.body),
         }
 
@@ -217,13 +174,13 @@ class _Move:
         """Since when this attempt has been waiting. A later attempt waits since somebody asked for it, which only we
         know when we did it ourselves; the original counts from the dispatch, and so ever longer."""
         if self.callback.run_attempt == 1 or self.settings.crcr_strict_compat:
-            return self.dispatch.dispatched_at or self.dispatch.queued_at
+            return self.match.dispatch.dispatched_at or self.match.dispatch.queued_at
         return self._rerun_requested_at()
 
     def _rerun_requested_at(self) -> datetime | None:
         """When this attempt was asked for through us: that is kept with the attempts before it."""
         earlier = (
-            BackendJob.delivery_id == self.dispatch.delivery_id,
+            BackendJob.delivery_id == self.match.dispatch.delivery_id,
             BackendJob.repo_key == self.backend.key,
             BackendJob.run_id == self.callback.run_id,
             BackendJob.run_attempt < self.callback.run_attempt,

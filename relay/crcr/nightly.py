@@ -23,7 +23,8 @@ from relay.store.crcr_models import SHA_CAP, BackendJob, JobState
 
 SELF_REPORTED = frozenset({"nightly", "periodic"})
 
-_SHA = re.compile(r"[0-9a-fA-F]{40}")
+#: SHA-1, or SHA-256 in repositories of that format.
+_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 #: What readers recover a pull request from (crcr-protocol 1.7).
 _OF_PULL_REQUESTS = ("pull_request", "number", "ref", "after")
 

@@ -88,6 +88,10 @@ class AddressLimit:
         self._buckets: OrderedDict[str, tuple[float, datetime]] = OrderedDict()
         self._lock = Lock()
 
+    def __len__(self) -> int:
+        """How many addresses are remembered."""
+        return len(self._buckets)
+
     def take(self, address: str, now: datetime) -> int | None:
         """Take a token. None when there was one, else the seconds until there is."""
         key = network_of(address)
