@@ -1,7 +1,7 @@
-"""`POST /github/webhook`: judge a delivery, store it, answer; what it asks for happens after the answer.
+"""`POST /github/webhook`: judge a delivery, have it kept and decided about, answer. Our own runs begin after that.
 
 Errors are `{"detail": ...}` as in the wire protocol, unlike those of `/api/v1`. The order of the checks is part of
-that protocol: event name, size, signature, JSON, repository.
+that protocol: event name, size, signature, JSON, repository. What backends are told is `relay.crcr.receiving`'s.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 
 from relay.context import Context, RelayContext
+from relay.crcr import receiving
+from relay.crcr.asked import Incoming
+from relay.crcr.receiving import Received, WebhookFailedError
 from relay.errors import ConflictError
-from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_delivery, record_delivery
+from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_delivery
 from relay.intake.events import SUPPORTED_EVENTS, Ignored, names_repository, parse_event
 from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
@@ -40,8 +43,8 @@ router = APIRouter()
 class _RefusalError(Exception):
     """The delivery is refused with a status and a sentence."""
 
-    def __init__(self, status: HTTPStatus, detail: str) -> None:
-        super().__init__(detail)
+    def __init__(self, status: HTTPStatus, detail: object) -> None:
+        super().__init__(str(detail))
         self.status = status
         self.detail = detail
 
@@ -75,12 +78,34 @@ def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
     payload = _decode(posted.body)
     if not names_repository(payload, context.settings.upstream_repo):
         return JSONResponse({"ignored": True})
-    row_id, repeated = _store(context, posted)
-    answer = {"ok": True, "delivery_id": _identity(posted), "repeated": repeated}
-    event = parse_event(posted.event, payload, full_wishes(context.settings).labels)
-    if isinstance(event, Ignored):
-        answer["ignored"] = True
-    return JSONResponse(answer, background=BackgroundTask(handle_delivery, context, row_id))
+    incoming = Incoming(posted.event, _identity(context, posted), posted.body, payload)
+    try:
+        received = receiving.receive(context, incoming)
+    except ConflictError as error:
+        raise _RefusalError(HTTPStatus.CONFLICT, f"{error.message} {error.hint}") from error
+    except WebhookFailedError as failure:
+        raise _RefusalError(failure.status, failure.detail) from failure
+    after = BackgroundTask(_after, context, incoming, received.row_id)
+    return JSONResponse(_answer(context, incoming, received), received.status, background=after)
+
+
+def _after(context: RelayContext, incoming: Incoming, row_id: int) -> None:
+    """What nobody waits for."""
+    handle_delivery(context, row_id)
+    if context.crcr is not None:
+        receiving.refresh_allowlist(context.crcr, incoming)
+
+
+def _answer(context: RelayContext, incoming: Incoming, received: Received) -> dict[str, Any]:
+    """The protocol's answer and, unless the original's is wanted to the letter, our own: an event may have nothing to
+    say to backends, and still open a run of ours."""
+    answer = dict(received.answer)
+    if context.settings.crcr_strict_compat:
+        return answer
+    own = parse_event(incoming.event, incoming.payload, full_wishes(context.settings).labels)
+    if not isinstance(own, Ignored) and answer.pop("ignored", False):
+        answer.pop("reason", None)
+    return {"ok": True, "delivery_id": incoming.delivery_id, "repeated": received.repeated} | answer
 
 
 def _check(context: RelayContext, posted: _Posted) -> None:
@@ -109,16 +134,10 @@ def _decode(body: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def _store(context: RelayContext, posted: _Posted) -> tuple[int, bool]:
-    try:
-        with context.store.writing() as session:
-            delivery, repeated = record_delivery(session, _identity(posted), posted.event, posted.body, context.now())
-            return delivery.id, repeated
-    except ConflictError as error:
-        raise _RefusalError(HTTPStatus.CONFLICT, f"{error.message} {error.hint}") from error
-
-
-def _identity(posted: _Posted) -> str:
+def _identity(context: RelayContext, posted: _Posted) -> str:
+    """GitHub's id of the delivery. Only the original took one without: its body's digest stands in then."""
+    if not posted.delivery and not context.settings.crcr_strict_compat:
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, f"The header {DELIVERY_HEADER} is missing.")
     return delivery_identity(posted.delivery, posted.body)
 
 

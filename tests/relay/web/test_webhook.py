@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
+from relay.app import create_app
 from relay.context import RelayContext
 from relay.intake.signature import sign
 from relay.settings import RelaySettings
@@ -82,12 +83,23 @@ def test_the_same_id_with_another_body_is_409(client: TestClient, context: Relay
     assert stored(context) == (1, 1)
 
 
-def test_without_a_delivery_id_the_body_is_the_identity(client: TestClient, context: RelayContext) -> None:
-    first = post(client, PULL, X_GitHub_Delivery=None).json()
-    second = post(client, PULL, X_GitHub_Delivery=None).json()
-    assert first["delivery_id"].startswith("sha256:")
-    assert second == first | {"repeated": True}
+@pytest.mark.parametrize("delivery", [None, ""])
+def test_without_a_delivery_id_it_is_400(client: TestClient, context: RelayContext, delivery: str | None) -> None:
+    answer = post(client, PULL, X_GitHub_Delivery=delivery)
+    assert (answer.status_code, answer.json()) == (400, {"detail": "The header X-GitHub-Delivery is missing."})
+    assert stored(context) == (0, 0)
+
+
+def test_in_the_strict_mode_the_body_is_the_identity_of_one_without_an_id(settings: RelaySettings) -> None:
+    application = create_app(settings.model_copy(update={"crcr_strict_compat": True}))
+    context, client = application.state.relay, TestClient(application)
+    for _ in range(2):
+        assert post(client, PULL, X_GitHub_Delivery=None).status_code == 200
     assert stored(context) == (1, 1)
+    with context.store.reading() as session:
+        assert session.scalars(sql.select(Delivery)).one().delivery_id.startswith("sha256:")
+    context.waker.close()
+    context.store.engine.dispose()
 
 
 @pytest.mark.parametrize("event", ["issues", "ping", "", None])
@@ -159,7 +171,7 @@ def test_events_without_effect_are_recorded_and_say_so(
 
 
 def test_header_names_are_not_case_sensitive(client: TestClient) -> None:
-    headers = {"x-github-event": "pull_request", "X-HUB-SIGNATURE-256": sign(SECRET, PULL)}
+    headers = {"x-github-event": "pull_request", "X-HUB-SIGNATURE-256": sign(SECRET, PULL), "x-GITHUB-delivery": "d"}
     assert client.post("/github/webhook", content=PULL, headers=headers).json()["ok"] is True
 
 

@@ -1,0 +1,136 @@
+"""Who is told of a delivery: decided once, when the delivery comes, and written down with a letter for each backend.
+
+A delivery that comes again decides nothing anew; it only has those told whom the first one could not reach. Works in
+the caller's transaction and sends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relay.allowlist.types import Allowlist, Backend, Level, Participation
+from relay.crcr.asked import Incoming
+from relay.crcr.check_runs import Wish, wish
+from relay.crcr.labels import PREFIX
+from relay.crcr.nonce import new_nonce
+from relay.crcr.pr_context import UpstreamContext, label_names, upstream_context
+from relay.crcr.supersede import supersede
+from relay.outbox.queue import NewItem, enqueue_all
+from relay.outbox.replay import replay
+from relay.settings import RelaySettings
+from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
+
+#: How long the background leaves letters alone that the strict mode sends while the webhook waits: if that process
+#: dies, they are sent all the same.
+INLINE_HEAD_START_S = 120.0
+
+_LISTS = {
+    DispatchState.DISPATCHED: "dispatched",
+    DispatchState.FAILED: "failed",
+    DispatchState.WITHDRAWN: "failed",
+    DispatchState.QUEUED: "queued",
+}
+
+
+def plan_dispatches(
+    session: Session, settings: RelaySettings, incoming: Incoming, allowlist: Allowlist, now: datetime
+) -> Sequence[Dispatch]:
+    """Decide whom to tell of a new delivery, and put the letters into the outbox."""
+    context = upstream_context(incoming.event, incoming.payload)
+    backends = allowlist.taking_part_in(Participation.PULL_REQUEST)
+    dispatches = [_dispatch(settings, incoming, context, backend, now) for backend in backends]
+    session.add_all(dispatches)
+    session.flush()
+    strict = settings.crcr_strict_compat
+    items = [_letter(dispatch, incoming.payload, strict=strict) for dispatch in dispatches]
+    enqueue_all(session, items, now, due_at=now + timedelta(seconds=INLINE_HEAD_START_S) if strict else None)
+    _wish_checks(session, settings, incoming, backends, now)
+    if incoming.event == "pull_request":
+        supersede(session, settings, incoming.payload, now)
+    return dispatches
+
+
+def retry_failed(session: Session, delivery_id: str, now: datetime) -> Sequence[Dispatch]:
+    """Have those told again whom the first delivery could not reach. All dispatches of the delivery."""
+    dispatches = dispatches_of(session, delivery_id)
+    failed = [one for one in dispatches if one.state is DispatchState.FAILED]
+    dead = select(OutboxItem.id).where(
+        OutboxItem.dispatch_id.in_([one.id for one in failed]),
+        OutboxItem.kind == OutboxKind.DISPATCH,
+        OutboxItem.state == OutboxState.DEAD,
+    )
+    if failed:
+        replay(session, session.scalars(dead).all(), now)
+    for one in failed:
+        one.state, one.reason = DispatchState.QUEUED, ""
+    return dispatches
+
+
+def dispatches_of(session: Session, delivery_id: str) -> Sequence[Dispatch]:
+    """The dispatches of a delivery, in the allowlist's order when it came."""
+    return session.scalars(select(Dispatch).where(Dispatch.delivery_id == delivery_id).order_by(Dispatch.id)).all()
+
+
+def told(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
+    """The answer to a webhook: where each backend's dispatch stands."""
+    answer: dict[str, Any] = {"ok": True, "dispatched": [], "failed": [], "queued": []}
+    for one in dispatches:
+        entry = {"repo": one.repo}
+        if _LISTS[one.state] == "failed":
+            entry["error"] = f"GitHub dispatch failed: {one.reason}"
+        answer[_LISTS[one.state]].append(entry)
+    return answer
+
+
+def _dispatch(
+    settings: RelaySettings, incoming: Incoming, context: UpstreamContext, backend: Backend, now: datetime
+) -> Dispatch:
+    return Dispatch(
+        delivery_id=incoming.delivery_id,
+        repo=backend.repo,
+        repo_key=backend.key,
+        level=backend.level.name,
+        event_type=incoming.event,
+        upstream_repo=settings.upstream_repo,
+        pr_number=context.pr_number,
+        head_sha=context.head_sha,
+        nonce="" if settings.crcr_strict_compat else new_nonce(),
+        state=DispatchState.QUEUED,
+        queued_at=now,
+    )
+
+
+def _letter(dispatch: Dispatch, payload: Mapping[str, Any], *, strict: bool) -> NewItem:
+    """The letter of a dispatch. It holds no payload, which is kept once, with the delivery."""
+    key = f"dispatch/{dispatch.delivery_id}/{dispatch.repo_key}"
+    # A backend hears of one pull request, or one ref, in the order of the events. The original knew no order.
+    about = f"pull/{dispatch.pr_number}" if dispatch.event_type == "pull_request" else f"ref/{payload.get('ref')}"
+    lane = key if strict else f"dispatch/{dispatch.repo_key}/{about}"
+    return NewItem(OutboxKind.DISPATCH, key, lane, dispatch.repo, {}, dispatch_id=dispatch.id)
+
+
+def _wish_checks(
+    session: Session, settings: RelaySettings, incoming: Incoming, backends: Sequence[Backend], now: datetime
+) -> None:
+    """Remember whose jobs are to be shown on the commit: those of L4, and of L3 with the label of their device."""
+    context = upstream_context(incoming.event, incoming.payload)
+    if context.pr_number is None or not context.head_sha or incoming.payload.get("action") == "closed":
+        return
+    labels = label_names(incoming.payload)
+    for backend in backends:
+        reason = _why_shown(backend, labels)
+        if reason:
+            wanted = Wish(settings.upstream_repo, context.head_sha, backend.key, context.pr_number)
+            wish(session, wanted, reason, now)
+
+
+def _why_shown(backend: Backend, labels: frozenset[str]) -> str:
+    if backend.level is Level.L4:
+        return "the level L4"
+    label = f"{PREFIX}{backend.device}"
+    return f"the label {label}" if backend.level is Level.L3 and label in labels else ""
