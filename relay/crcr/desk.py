@@ -25,7 +25,7 @@ from relay.crcr.job_record import Taken
 from relay.crcr.job_states import Step
 from relay.crcr.jobs import take_callback
 from relay.crcr.json_body import decode
-from relay.crcr.nightly import checked_report, is_self_report, take_report, tested_commit
+from relay.crcr.nightly import checked_report, commit_of, is_self_report, take_report
 from relay.crcr.parts import AllowlistUnavailableError, CrcrParts, VerifiedClaims
 from relay.crcr.rate_limit import AddressLimit, count_call, take_token
 from relay.crcr.replay_guard import admit
@@ -141,7 +141,7 @@ class CallbackDesk:
             return callback
         report = checked_report(callback, self.context.settings.upstream_repo, strict=self.strict)
         if not self.strict:
-            self._check_commit(tested_commit(report))
+            self._check_commit(commit_of(report))
         return report
 
     def _check_commit(self, sha: str) -> None:

@@ -59,7 +59,7 @@ def checked_report(callback: Callback, upstream_repo: str, *, strict: bool) -> C
     return replace(callback, body={**callback.body, "payload": kept})
 
 
-def tested_commit(callback: Callback) -> str:
+def commit_of(callback: Callback) -> str:
     """The commit that a report is about; empty when it names none that could be one."""
     payload = callback.body.get("payload")
     told = payload.get("head_sha") if isinstance(payload, dict) else None
@@ -104,7 +104,7 @@ def _new_job(settings: RelaySettings, backend: Backend, callback: Callback, told
         run_attempt=callback.run_attempt,
         event_type=callback.event_type,
         upstream_repo=settings.upstream_repo,
-        head_sha=tested_commit(callback),
+        head_sha=commit_of(callback),
         assumed="",
         in_progress_digest="",
         **told,

@@ -55,7 +55,7 @@ def test_a_body_without_a_required_field_is_refused_by_its_name(field: str, valu
 
 @pytest.mark.parametrize("field", ["run_id", "name", "job_name"])
 @pytest.mark.parametrize("value", [..., None, ""])
-def test_a_workflow_without_a_required_field_is_refused_by_its_name(field: str, value: object) -> None:
+def test_a_workflow_without_a_required_field_is_refused_by_its_name(field: str, value: Any) -> None:
     """The same inside."""
     problem = refused(**{field: value})
     assert problem.status == 400
