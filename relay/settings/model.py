@@ -1,34 +1,19 @@
-"""The relay's settings: read once from `RELAY_*` variables, and the three secrets a first start makes for itself.
-
-Owns every environment read of the service. Nothing else may look at `os.environ`, and no secret leaves its `SecretStr`
-except at the place that compares or sends it.
-"""
+"""What can be set, with its default and its bounds. Where a value comes from is said elsewhere."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from relay.errors import SettingsError
+from relay.settings.values import SECRET_MINIMUM
 
 MEBIBYTE = 1024 * 1024
 
-#: Setting -> file in the state folder that holds the secret when the setting is not given.
-SECRET_FILES = {
-    "webhook_secret": "webhook-secret",
-    "worker_token": "worker-token",
-    "operator_token": "operator-token",
-}
-_SECRET_MINIMUM = 16
-
-
 _MANIFESTS_HERE = Path("test_manifests")
-_MANIFESTS_SHIPPED = Path(__file__).parent / "data" / "test_manifests"
+_MANIFESTS_SHIPPED = Path(__file__).parent.parent / "data" / "test_manifests"
 
 
 def default_manifest_dir() -> Path:
@@ -130,8 +115,8 @@ class RelaySettings(BaseSettings):
     @field_validator("webhook_secret", "worker_token", "operator_token")
     @classmethod
     def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and len(value.get_secret_value()) < _SECRET_MINIMUM:
-            raise ValueError(f"needs at least {_SECRET_MINIMUM} characters, or leave it out to have one made")
+        if value is not None and len(value.get_secret_value()) < SECRET_MINIMUM:
+            raise ValueError(f"needs at least {SECRET_MINIMUM} characters, or leave it out to have one made")
         return value
 
     @model_validator(mode="after")
@@ -151,48 +136,3 @@ class RelaySettings(BaseSettings):
     def llm_configured(self) -> bool:
         """Whether stage 3 may ask a model."""
         return self.llm_provider == "recorded" or bool(self.llm_base_url and self.llm_model)
-
-
-def with_secrets(settings: RelaySettings) -> RelaySettings:
-    """The same settings with every secret present: given ones are kept, missing ones are read from the state folder or
-    made there with mode 0600, so that one machine works out of the box.
-
-    Raises:
-        SettingsError: the state folder or a secret file cannot be made or read.
-    """
-    found: dict[str, SecretStr] = {}
-    for name, file in SECRET_FILES.items():
-        if getattr(settings, name) is None:
-            found[name] = SecretStr(_ensure_secret(settings.state_dir / file))
-    return settings.model_copy(update=found)
-
-
-def _ensure_secret(path: Path) -> str:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            _create_secret(path)
-        secret = path.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise SettingsError(
-            f"The secret {path} cannot be made or read: {error.strerror}. "
-            "Set RELAY_STATE_DIR to a folder this user may write."
-        ) from error
-    if len(secret) < _SECRET_MINIMUM:
-        raise SettingsError(f"The secret in {path} is too short. Delete the file to have a new one made.")
-    return secret
-
-
-def _create_secret(path: Path) -> None:
-    """Write beside and link: of several processes that start at once exactly one wins, and none reads half a file."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(secrets.token_urlsafe(32) + "\n")
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return  # another process was first; its secret is the one everybody reads
-    finally:
-        draft.unlink()
