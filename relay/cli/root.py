@@ -10,6 +10,7 @@ from relay import __version__
 from relay.cli import (
     about,
     audit,
+    devgithub,
     device,
     doctor,
     environments,
@@ -48,6 +49,7 @@ def build() -> typer.Typer:
         "device": device.app,
         "env": environments.app,
         "map": function_map.app,
+        "devgithub": devgithub.app,
     }
     for name, group in (groups | {"token": about.token_app}).items():
         group.rich_markup_mode = app.rich_markup_mode

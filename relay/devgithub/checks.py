@@ -17,8 +17,8 @@ from relay.devgithub.state import DevGitHub
 CONCLUSIONS = frozenset(
     ("action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale", "timed_out")
 )
-#: What an app may say; GitHub has more of its own.
-STATUSES = frozenset(("queued", "in_progress", "completed", "waiting", "requested", "pending"))
+#: What an app may say; GitHub has more for its own Actions.
+STATUSES = frozenset(("queued", "in_progress", "completed"))
 _TEXT_CAP = 65_535
 
 
