@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -30,6 +30,8 @@ _log = structlog.get_logger(__name__)
 #: Owner, repository and workflow; a job's name may be missing, or hold more separators.
 _SEGMENTS = 3
 _FOREIGN = "not a crcr check run"
+#: Longer than GitHub is waited for.
+HEAD_START = timedelta(seconds=60)
 
 
 class RerunFailedError(Exception):
@@ -91,10 +93,9 @@ def _rerun_check(
     wanted = Rerun(backend.repo, named[1], failed_only=True)
     ending = _ask(context, delivery_id, [wanted])[wanted]
     if isinstance(ending, Sent):
-        running = bool(ending.answer.get("already_running"))
-        return (
-            {"ok": True, "rerun": []} | {"already_running": True} if running else {"ok": True, "rerun": [wanted.repo]}
-        )
+        if ending.answer.get("already_running"):
+            return {"ok": True, "rerun": [], "already_running": True}
+        return {"ok": True, "rerun": [wanted.repo]}
     raise RerunFailedError(
         {"message": "failed to rerun downstream run", "repo": wanted.repo, "error": ending.reason}
         | ({"queued": True} if isinstance(ending, Postponed) else {})
@@ -161,9 +162,10 @@ def _started(ending: Ending) -> bool:
 
 def _ask(context: RelayContext, delivery_id: str, wanted: Sequence[Rerun]) -> Mapping[Rerun, Ending]:
     """Queue the requests, have them sent now, and tell how each ended; one of an earlier delivery as it ended then."""
-    items = [_item(delivery_id, one) for one in wanted]
+    items, now = [_item(delivery_id, one) for one in wanted], context.now()
     with context.store.writing() as session:
-        enqueue_all(session, items, context.now())
+        # The background deliverers leave them to us for so long: the answer is to tell how the first try ended.
+        enqueue_all(session, items, now, due_at=now + HEAD_START)
         ids = {row.key: row.id for row in _rows(session, items)}
     endings = _delivered(context.outbox, tuple(ids.values()))
     with context.store.reading() as session:

@@ -1,0 +1,117 @@
+"""The label that asks for an L3 backend's checks: whose are shown, which jobs at once, and when it is ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from relay.allowlist.types import Level
+from relay.context import RelayContext
+from relay.crcr.check_runs import wished
+from relay.crcr.labels import device_of, handle_label
+from relay.store.crcr_models import JobState, OutboxKind
+from tests.conformance.payloads import S1, S2, UPSTREAM, labeled
+from tests.relay.crcr.stage import Stage, staged
+
+LABEL = "ciflow/crcr/npu"
+
+
+@pytest.fixture
+def stage(context: RelayContext) -> Iterator[Stage]:
+    """A record with a GitHub to look at."""
+    with staged(context) as made:
+        yield made
+
+
+def label(stage: Stage, payload: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The answer to a label, and everything sent that came of it."""
+    allowlist = stage.allowlist.current().allowlist
+    with stage.context.store.writing() as session:
+        body = labeled(LABEL) if payload is None else payload
+        answer = handle_label(session, stage.context.settings, allowlist, body, stage.clock())
+    stage.outbox.deliver_due()
+    return answer
+
+
+def is_wished(stage: Stage, repo: str = "a/l3", sha: str = S1) -> bool:
+    """Whether the backend's jobs are shown on the commit."""
+    with stage.context.store.reading() as session:
+        return wished(session, UPSTREAM, sha, repo)
+
+
+@pytest.mark.parametrize(
+    ("text", "device"), [(LABEL, "npu"), ("ciflow/crcr/", ""), ("ciflow/trunk", None), ("crcr/npu", None), ("", None)]
+)
+def test_a_label_names_a_device_by_its_prefix(text: str, device: str | None) -> None:
+    """Others name none."""
+    assert device_of(text) == device
+
+
+def test_only_the_newest_attempt_of_each_job_is_shown(stage: Stage) -> None:
+    """Jobs of one name in two workflows are two; of another commit or backend none."""
+    stage.add(level=Level.L3)
+    stage.add(level=Level.L3, run_attempt=2, state=JobState.COMPLETED, conclusion="failure")
+    stage.add(level=Level.L3, workflow="Nightly")
+    stage.add(level=Level.L3, head_sha=S2)
+    stage.add(level=Level.L4)
+    assert label(stage)["created_check_runs"] == ["a/l3/build", "a/l3/build"]
+    shown = {check.check.name: check.check.conclusion for check in stage.github.checks.values()}
+    assert shown == {"crcr/a/l3/CI/build": "failure", "crcr/a/l3/Nightly/build": None}
+
+
+def test_the_same_label_twice_shows_nothing_twice(stage: Stage) -> None:
+    """A webhook that comes again is answered the same, and sends nothing."""
+    stage.add(level=Level.L3)
+    assert label(stage) == label(stage)
+    assert len(stage.queued(OutboxKind.CHECK_RUN)) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"pull_request": None},
+        {"pull_request": {"number": 7}},
+        {"pull_request": {"number": "7", "head": {"sha": S1}}},
+        {"pull_request": {"number": True, "head": {"sha": S1}}},
+        {"pull_request": {"number": 7, "head": {"sha": None}}},
+        {"pull_request": {"number": 7, "head": []}},
+        {"repository": None},
+    ],
+)
+def test_a_label_of_nothing_is_ignored(stage: Stage, broken: dict[str, Any]) -> None:
+    """Whatever of the pull request is not as GitHub documents it."""
+    assert label(stage, labeled(LABEL) | broken) == {"ignored": True, "reason": "missing pr context"}
+
+
+@pytest.mark.parametrize("broken", [{"label": None}, {"label": {}}, {"label": {"name": 3}}, {"label": "x"}])
+def test_a_label_without_a_name_is_another_label(stage: Stage, broken: dict[str, Any]) -> None:
+    """It asks for nothing of ours."""
+    assert label(stage, labeled(LABEL) | broken) == {"ignored": True}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_closed_pull_request_is_labelled_in_vain(stage: Stage, strict: bool) -> None:
+    """Nobody looks at its checks; the original does not ask."""
+    stage.set(crcr_strict_compat=strict)
+    stage.add(level=Level.L3)
+    payload = labeled(LABEL)
+    payload["pull_request"]["state"] = "closed"
+    assert label(stage, payload).get("ignored", False) is not strict
+    assert is_wished(stage) is strict
+
+
+def test_a_backend_that_does_not_take_part_is_not_shown(stage: Stage) -> None:
+    """One that only wants nightly events has nothing to do with a pull request."""
+    stage.allowlist.text = "L3:\n  npu:\n    a/l3: {oncalls: [x], events: [nightly]}\n    b/l3: [x]\n"
+    stage.add(level=Level.L3)
+    assert label(stage)["created_check_runs"] == []
+    assert (is_wished(stage), is_wished(stage, "b/l3")) == (False, True)
+
+
+def test_what_ended_long_ago_is_not_dug_out(stage: Stage) -> None:
+    """Jobs are shown while the original would know of them; what is still running was started since."""
+    stage.add(level=Level.L3, state=JobState.COMPLETED, conclusion="success", completed_at=stage.clock())
+    stage.clock.tick(stage.context.settings.crcr_status_ttl_s + 1)
+    assert label(stage)["created_check_runs"] == []
