@@ -1,7 +1,7 @@
 """Whether a commit exists upstream, asked as seldom as possible and answered kindly when GitHub cannot be asked.
 
-A commit that exists goes on existing, so that is remembered for an hour; one that does not may yet be pushed, so that is
-remembered for five minutes. A failure is remembered not at all and counts as existing: a report must not be lost because
+A commit that exists goes on existing, so that is remembered for an hour; one that does not may yet be pushed, so that
+is remembered for five minutes. A failure is not remembered and counts as existing: a report must not be lost because
 GitHub is down (crcr-protocol 3.7). Existence proves nothing more: commits of forks are found through the upstream too.
 """
 
