@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, time
 from functools import partial
 from importlib.metadata import version
@@ -11,13 +12,16 @@ from importlib.metadata import version
 from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 
+from relay.assembly import crcr_parts
 from relay.context import RelayContext, utc_now
+from relay.crcr import senders, zombies
 from relay.crcr.parts import CrcrParts
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
+from relay.outbox.delivering import Deliverer
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
-from relay.runs.sweeper import Sweeper
+from relay.runs.sweeper import Chore, Sweeper
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
@@ -37,6 +41,9 @@ from relay.web import (
 )
 from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
+
+#: A job may be silent for hours; a minute more or less does not matter.
+_ZOMBIES_EVERY_S = 60.0
 
 ROUTERS: tuple[APIRouter, ...] = (
     webhook.router,
@@ -93,14 +100,21 @@ def create_context(
     engine = open_engine(complete.database_url)
     if complete.upgrade_on_start:
         upgrade_database(engine)
-    return RelayContext(
+    store = Store(engine)
+    context = RelayContext(
         settings=complete,
-        store=Store(engine),
+        store=store,
         waker=CeleryWaker(complete.broker_url),
         manifests=ManifestStore(complete.manifest_dir),
-        crcr=crcr,
+        crcr=crcr or crcr_parts(complete, store, now),
         now=now,
     )
+    return context if context.crcr is None else replace(context, outbox=_outbox(context))
+
+
+def _outbox(context: RelayContext) -> Deliverer:
+    workers = context.settings.crcr_dispatch_workers
+    return Deliverer(context.store, senders.build(context), context.now, workers)
 
 
 def create_sweeper(context: RelayContext) -> Sweeper:
@@ -113,8 +127,15 @@ def create_sweeper(context: RelayContext) -> Sweeper:
         interval_s=settings.sweep_seconds,
         now=context.now,
         process_deliveries=partial(sweep_deliveries, context),
-        start_audit=partial(_start_audit, context) if settings.audit_at else None,
+        chores=tuple(_chores(context)),
     )
+
+
+def _chores(context: RelayContext) -> Iterator[Chore]:
+    if context.settings.audit_at:
+        yield Chore("audit of the day", partial(_start_audit, context))
+    if context.crcr is not None:
+        yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
 
 
 def _start_audit(context: RelayContext) -> None:
@@ -128,9 +149,13 @@ def _start_audit(context: RelayContext) -> None:
 async def _lifespan(context: RelayContext, _app: FastAPI) -> AsyncIterator[None]:
     sweeper = create_sweeper(context)
     sweeper.start()
+    if context.outbox is not None:
+        context.outbox.start()
     try:
         yield
     finally:
+        if context.outbox is not None:
+            await run_in_threadpool(context.outbox.stop)
         await run_in_threadpool(sweeper.stop)
         context.waker.close()
         context.store.engine.dispose()

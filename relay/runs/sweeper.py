@@ -7,7 +7,7 @@ once; it decides nothing that `relay.runs` would not decide on a report.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -56,9 +56,26 @@ class WakeSchedule:
         return self._due.get(device) != count or now >= self._next[device]
 
 
+@dataclass
+class Chore:
+    """Something else that the sweep sees to, at most every `every_s` seconds. `work` opens its own sessions."""
+
+    name: str
+    work: Callable[[], object]
+    every_s: float = 0.0
+    _next: datetime | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether it is time, and if so when it is time again."""
+        if self._next is not None and now < self._next:
+            return False
+        self._next = now + timedelta(seconds=self.every_s)
+        return True
+
+
 class Sweeper:
     """Sweeps every `interval_s` seconds between `start` and `stop`. `process_deliveries` handles what the inbox still
-    holds, `start_audit` opens the audit of the day; both open their own sessions."""
+    holds and opens its own sessions."""
 
     def __init__(
         self,
@@ -69,7 +86,7 @@ class Sweeper:
         interval_s: float,
         now: Callable[[], datetime],
         process_deliveries: Callable[[], object],
-        start_audit: Callable[[], object] | None = None,
+        chores: Sequence[Chore] = (),
     ) -> None:
         self._store = store
         self._waker = waker
@@ -77,7 +94,7 @@ class Sweeper:
         self._interval_s = interval_s
         self._now = now
         self._process_deliveries = process_deliveries
-        self._start_audit = start_audit
+        self._chores = tuple(chores)
         self._schedule = WakeSchedule(interval_s)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -102,8 +119,9 @@ class Sweeper:
             self._step("leases", partial(self._expire, run_id))
         for run_id in self._found(runs_without_open_shards):
             self._step("reconcile", partial(self._reconcile, run_id))
-        if self._start_audit is not None:
-            self._step("audit of the day", self._start_audit)
+        for chore in self._chores:
+            if chore.is_due(self._now()):
+                self._step(chore.name, chore.work)
         for audit_id in self._found(unsettled_audits):
             self._step("audits", partial(self._advance_audit, audit_id))
         self._step("wakes", self._wake)
