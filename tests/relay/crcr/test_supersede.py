@@ -1,0 +1,106 @@
+"""Supersession: which jobs a new head or a closed pull request makes useless, that each is marked once, and cancelled
+only if the operator wants that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from relay.context import RelayContext
+from relay.crcr.supersede import supersede
+from relay.github.types import GitHubError
+from relay.store.crcr_models import JobState, OutboxKind, OutboxState
+from tests.conformance.payloads import S1, S2, pull_request
+from tests.relay.crcr.stage import Stage, staged
+
+
+@pytest.fixture
+def stage(context: RelayContext) -> Iterator[Stage]:
+    """A record with a GitHub to look at."""
+    with staged(context) as made:
+        yield made
+
+
+def told(stage: Stage, payload: dict[str, Any]) -> Sequence[int]:
+    """The jobs that a webhook supersedes, and everything sent that came of it."""
+    with stage.context.store.writing() as session:
+        marked = supersede(session, stage.context.settings, payload, stage.clock())
+    stage.outbox.deliver_due()
+    return marked
+
+
+def test_a_new_head_supersedes_what_runs_for_others(stage: Stage) -> None:
+    """Of this pull request; what has ended, and what runs for the new head, is left alone."""
+    old = stage.add()
+    stage.add(head_sha=S2)
+    stage.add(pr_number=8)
+    stage.add(state=JobState.COMPLETED, conclusion="success")
+    stage.add(event_type="push")
+    stage.add(upstream_repo="else/where")
+    assert told(stage, pull_request("synchronize", sha=S2)) == (old.id,)
+    assert stage.history(old.id) == ["superseded"]
+    assert stage.job(old.id).state is JobState.IN_PROGRESS
+
+
+def test_a_closed_pull_request_supersedes_all_that_runs_for_it(stage: Stage) -> None:
+    """For its last head, too."""
+    jobs = [stage.add(), stage.add(head_sha=S2)]
+    assert told(stage, pull_request("closed", sha=S1)) == tuple(job.id for job in jobs)
+
+
+def test_a_job_is_marked_once(stage: Stage) -> None:
+    """However often the pull request moves on."""
+    job = stage.add()
+    told(stage, pull_request("synchronize", sha=S2))
+    assert told(stage, pull_request("closed", sha=S2)) == ()
+    assert stage.history(job.id) == ["superseded"]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pull_request("opened", sha=S2),
+        pull_request("labeled", sha=S2),
+        pull_request("closed") | {"pull_request": None},
+        pull_request("closed") | {"pull_request": {"number": "7"}},
+        pull_request("synchronize") | {"pull_request": {"number": 7, "head": None}},
+        pull_request("synchronize") | {"pull_request": {"number": 7, "head": {"sha": None}}},
+    ],
+)
+def test_other_webhooks_supersede_nothing(stage: Stage, payload: dict[str, Any]) -> None:
+    """Nor do those that are not as GitHub documents them."""
+    stage.add()
+    assert told(stage, payload) == ()
+
+
+def test_nothing_is_cancelled_unless_that_is_wanted(stage: Stage) -> None:
+    """It is the backend's run, and maybe its only one."""
+    stage.add()
+    told(stage, pull_request("closed"))
+    assert stage.github.cancels == []
+
+
+def test_each_run_is_cancelled_once_if_that_is_wanted(stage: Stage) -> None:
+    """Two jobs of one run are one; a run of another CI is out of reach."""
+    stage.set(crcr_cancel_superseded=True)
+    stage.add()
+    stage.add(job_name="test")
+    stage.add(run_id="101")
+    stage.add(run_id="0198-uuid")
+    told(stage, pull_request("closed"))
+    assert sorted(stage.github.cancels) == [("a/l4", 100), ("a/l4", 101)]
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [(404, OutboxState.SENT), (409, OutboxState.SENT), (403, OutboxState.DEAD), (500, OutboxState.DUE)],
+)
+def test_what_is_over_needs_no_cancelling(stage: Stage, status: int, state: OutboxState) -> None:
+    """Other refusals are kept as such."""
+    stage.set(crcr_cancel_superseded=True)
+    stage.add()
+    stage.github.fail("cancel_run", GitHubError("no", status=status))
+    told(stage, pull_request("closed"))
+    assert [row.state for row in stage.queued(OutboxKind.CANCEL)] == [state]

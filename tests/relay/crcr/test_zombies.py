@@ -1,0 +1,170 @@
+"""The sweep: which jobs and dispatches are due, what is counted, and that one job's trouble is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select, text
+
+from relay.allowlist.types import Level
+from relay.context import RelayContext
+from relay.crcr.parts import AllowlistUnavailableError
+from relay.crcr.zombies import sweep
+from relay.github.types import GitHubError, SeenWorkflowRun
+from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState, OutboxKind
+from tests.relay.crcr.stage import Stage, staged
+
+LIMIT_S = 21_600.0
+NOTHING = {"cleaned": 0, "errors": 0, "not_started": 0, "verified": 0}
+
+
+@pytest.fixture
+def stage(context: RelayContext) -> Iterator[Stage]:
+    """A record with a GitHub to look at."""
+    with staged(context) as made:
+        yield made
+
+
+def test_a_job_is_due_when_its_time_is_over_and_not_before(stage: Stage) -> None:
+    """To the second."""
+    stage.add()
+    stage.clock.tick(LIMIT_S - 1)
+    assert sweep(stage.context) == NOTHING
+    assert stage.allowlist.reads == 0
+    stage.clock.tick(1)
+    assert sweep(stage.context) == NOTHING | {"cleaned": 1}
+    assert sweep(stage.context) == NOTHING
+
+
+def test_trouble_with_one_job_is_its_own(stage: Stage) -> None:
+    """One that GitHub cannot be asked about, and one that is still at work, keep nobody else waiting."""
+    asked = [stage.add(run_id=str(number)) for number in (101, 102, 103)]
+    stage.github.refusals["workflow_run", "b/l2"] = GitHubError("no answer")
+    stage.github.runs["a/l4", 102] = SeenWorkflowRun(102, "in_progress", None, 1, "")
+    unseen = stage.add(repo="b/l2", level=Level.L2)
+    stage.clock.tick(LIMIT_S)
+    assert sweep(stage.context) == NOTHING | {"cleaned": 2, "errors": 1}
+    states = [stage.job(job.id).state.value for job in (*asked, unseen)]
+    assert states == ["completed", "in_progress", "completed", "in_progress"]
+
+
+def test_the_level_is_that_of_now(stage: Stage) -> None:
+    """A backend that was lowered has no checks any more; one that left keeps that of its last report."""
+    stage.add(repo="a/l2", level=Level.L4)
+    stage.add(repo="b/gone", level=Level.L4)
+    stage.clock.tick(LIMIT_S)
+    sweep(stage.context)
+    assert [row.body["check"]["name"] for row in stage.queued(OutboxKind.CHECK_RUN)] == ["crcr/b/gone/CI/build"]
+    assert stage.allowlist.reads == 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_without_an_allowlist_only_the_original_gives_up(stage: Stage, strict: bool) -> None:
+    """Ours settles by the level of the last report."""
+    stage.set(crcr_strict_compat=strict)
+    stage.allowlist.text = None
+    job = stage.add()
+    stage.clock.tick(LIMIT_S)
+    if strict:
+        with pytest.raises(AllowlistUnavailableError):
+            sweep(stage.context)
+    else:
+        sweep(stage.context)
+        assert len(stage.queued(OutboxKind.CHECK_RUN)) == 1
+    assert (stage.job(job.id).state is JobState.COMPLETED) is not strict
+
+
+def test_two_sweeps_at_once_settle_a_job_once(stage: Stage) -> None:
+    """Replicas need no agreement."""
+    jobs = [stage.add(run_id=str(number)) for number in range(100, 106)]
+    stage.clock.tick(LIMIT_S)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: sweep(stage.context), range(2)))
+    assert [stage.history(job.id) for job in jobs] == [["supposed"]] * 6
+    assert len(stage.queued(OutboxKind.CHECK_RUN)) == 6
+
+
+def unstarted(stage: Stage) -> list[str]:
+    """The backends that were given up."""
+    with stage.context.store.reading() as session:
+        given_up = select(Dispatch.repo).where(Dispatch.not_started_at.is_not(None), Dispatch.answered_at.is_not(None))
+        return list(session.scalars(given_up.order_by(Dispatch.repo)))
+
+
+def test_a_dispatch_that_nobody_answered_is_noted_once(stage: Stage) -> None:
+    """Not one of a backend that never answers, nor one that was answered, or did not arrive."""
+    stage.dispatch("a/l2")
+    stage.dispatch("a/l1", level="L1")
+    stage.dispatch("a/l3", answered_at=stage.clock())
+    stage.dispatch("a/l4", state=DispatchState.FAILED)
+    stage.dispatch("b/l2", state=DispatchState.QUEUED, dispatched_at=None)
+    assert sweep(stage.context)["not_started"] == 0
+    stage.clock.tick(LIMIT_S)
+    assert [sweep(stage.context)["not_started"] for _ in range(2)] == [1, 0]
+    assert unstarted(stage) == ["a/l2"]
+
+
+def test_a_report_is_looked_up_by_the_sweep(stage: Stage) -> None:
+    """When it is due, as `verified`."""
+    job = stage.add(
+        state=JobState.COMPLETED, conclusion="success", deadline_at=stage.clock(), completed_at=stage.clock()
+    )
+    stage.github.runs["a/l4", 100] = SeenWorkflowRun(100, "completed", "success", 1, "")
+    assert sweep(stage.context) == NOTHING | {"verified": 1}
+    assert stage.job(job.id).verified is True
+
+
+def test_a_database_that_fails_for_one_job_is_counted(stage: Stage) -> None:
+    """The next sweep finds it again."""
+    stage.add(run_id="101")
+    broken = stage.add(run_id="102")
+    with stage.context.store.writing() as session:
+        session.execute(
+            text(
+                "CREATE TRIGGER broken BEFORE UPDATE ON backend_jobs WHEN OLD.run_id = '102' "
+                "BEGIN SELECT RAISE(ABORT, 'broken'); END"
+            )
+        )
+    stage.clock.tick(LIMIT_S)
+    assert sweep(stage.context) == NOTHING | {"cleaned": 1, "errors": 1}
+    assert stage.job(broken.id).state is JobState.IN_PROGRESS
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"), [("build:cuda", True), ("a:b:c", True), ("3", False), ("1:2:3", False), ("shard (1, 2)", False)]
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_names_with_separators_lose_no_job_of_ours(stage: Stage, name: str, lost: bool, strict: bool) -> None:
+    """The original cannot read its own note of some, and drops them without a word."""
+    stage.set(crcr_strict_compat=strict)
+    job = stage.add(job_name=name)
+    stage.clock.tick(LIMIT_S)
+    gone = lost and strict
+    assert sweep(stage.context)["cleaned"] == (0 if gone else 1)
+    assert stage.job(job.id).state is (JobState.IN_PROGRESS if gone else JobState.COMPLETED)
+    assert sweep(stage.context)["cleaned"] == 0
+
+
+def test_the_strict_mode_settles_nothing_that_its_hud_did_not_take(stage: Stage) -> None:
+    """Each sweep tries again, and creates another check run; nothing listens there, so none is taken."""
+    stage.set(crcr_strict_compat=True, hud_url="http://127.0.0.1:9/api", hud_max_retries=0)
+    job = stage.add()
+    stage.clock.tick(LIMIT_S)
+    for _ in range(2):
+        assert sweep(stage.context) == {"cleaned": 0, "errors": 1}
+        stage.clock.tick(600)
+    assert stage.job(job.id).state is JobState.IN_PROGRESS
+    assert len(stage.queued(OutboxKind.CHECK_RUN)) == 2
+
+
+def test_many_jobs_in_progress_do_not_stop_the_sweep(stage: Stage) -> None:
+    """They are only warned of."""
+    stage.set(crcr_in_progress_warn=1)
+    for number in (101, 102):
+        stage.add(run_id=str(number))
+    stage.clock.tick(LIMIT_S)
+    assert sweep(stage.context)["cleaned"] == 2
+    with stage.context.store.reading() as session:
+        assert session.query(BackendJob).filter_by(state=JobState.IN_PROGRESS).count() == 0
