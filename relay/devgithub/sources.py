@@ -1,7 +1,6 @@
 """Where a repository's commits, files and differences come from: a git repository on this machine, or memory.
 
-Reads only. Revisions and paths arrive from requests, so git gets them behind `--end-of-options` and never as a path of
-this machine.
+Reads only. Revisions and paths arrive from requests: to git they are never an option, nor a path of this machine.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import Protocol
 
 _SHA = re.compile(r"[0-9a-f]{40}")
 _GIT_TIMEOUT_S = 60
-#: Fields of a commit for `git log`, separated by NUL; the message comes last because it may hold anything but NUL.
-_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%B"
+#: Of a commit, for `git log -z`.
+_FORMAT, _FIELDS = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%B", 7
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -106,55 +105,66 @@ class MemorySource:
 
 
 class GitSource:
-    """A git repository on this machine, bare or not."""
+    """A git repository on this machine, bare or not. Every revision is resolved to a SHA first, so that nothing else
+    git takes there (an option, a path, a range) has a meaning."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def commit(self, revision: str) -> Commit | None:
         """The commit git resolves."""
-        out = self._git("log", "-1", f"--format={_FORMAT}", "--end-of-options", revision, "--")
-        return None if out is None else _parsed(out)
+        sha = self._sha(revision)
+        found = self._commits("-1", sha) if sha else []
+        return found[0] if found else None
 
     def read(self, revision: str, path: str) -> bytes | None:
         """The blob at that revision."""
-        kind = self._git("cat-file", "-t", "--end-of-options", f"{revision}:{path}")
-        if kind is None or kind.strip() != "blob":
+        sha = self._sha(revision)
+        if not sha or self._text("cat-file", "-t", f"{sha}:{path}").strip() != "blob":
             return None
-        return self._bytes("cat-file", "blob", "--end-of-options", f"{revision}:{path}")
+        return self._bytes("cat-file", "blob", f"{sha}:{path}")
 
     def diff(self, base: str, head: str) -> str | None:
         """`git diff` with renames, plain prefixes and no driver of the user's."""
+        ends = self._sha(base), self._sha(head)
+        if not all(ends):
+            return None
         flags = ("--no-ext-diff", "--no-textconv", "--no-color", "-M", "--src-prefix=a/", "--dst-prefix=b/")
-        return self._git("-c", "core.quotePath=off", "diff", *flags, "--end-of-options", base, head, "--")
+        return self._text("-c", "core.quotePath=off", "diff", *flags, *ends, "--")
 
     def between(self, base: str, head: str) -> Sequence[Commit]:
         """`git log base..head`."""
-        out = self._git(
-            "log", "-z", "--reverse", f"--format=%x01{_FORMAT}", "--end-of-options", f"{base}..{head}", "--"
-        )
-        return [_parsed(entry) for entry in (out or "").split("\x01")[1:]]
+        ends = self._sha(base), self._sha(head)
+        return self._commits("--reverse", f"{ends[0]}..{ends[1]}") if all(ends) else []
 
     def merge_base(self, base: str, head: str) -> Commit | None:
         """`git merge-base`."""
-        out = self._git("merge-base", "--end-of-options", base, head)
-        return self.commit(out.strip()) if out else None
+        ends = self._sha(base), self._sha(head)
+        return self.commit(self._text("merge-base", *ends).strip()) if all(ends) else None
 
-    def _git(self, *arguments: str) -> str | None:
-        out = self._bytes(*arguments)
-        return None if out is None else out.decode("utf-8", "replace")
+    def _sha(self, revision: str) -> str:
+        """The commit a revision names, "" for none."""
+        return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
+
+    def _commits(self, *arguments: str) -> list[Commit]:
+        # NUL ends every field: it is the one character that no message can have.
+        fields = self._text("log", "-z", f"--format={_FORMAT}", *arguments, "--").split("\0")
+        return [_parsed(fields[at : at + _FIELDS]) for at in range(0, len(fields) - _FIELDS, _FIELDS)]
+
+    def _text(self, *arguments: str) -> str:
+        return (self._bytes(*arguments) or b"").decode("utf-8", "replace")
 
     def _bytes(self, *arguments: str) -> bytes | None:
-        """None when git says no. A revision with a NUL or an unknown name is such a no."""
+        """None when git says no."""
         if any("\0" in argument for argument in arguments):
-            return None
+            return None  # no such argument can be passed to a program
         command = ["git", "-C", str(self.folder), "--no-pager", *arguments]
         done = subprocess.run(command, capture_output=True, timeout=_GIT_TIMEOUT_S, check=False)
         return done.stdout if done.returncode == 0 else None
 
 
-def _parsed(entry: str) -> Commit:
-    sha, tree, parents, author, email, at, message = entry.rstrip("\0").split("\0", 6)
+def _parsed(fields: Sequence[str]) -> Commit:
+    sha, tree, parents, author, email, at, message = fields
     return Commit(sha, message.strip("\n"), author, email, datetime.fromisoformat(at), tuple(parents.split()), tree)
 
 
