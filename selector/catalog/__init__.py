@@ -13,6 +13,7 @@ from selector.catalog.edges import EdgeKind, FileEdge
 from selector.catalog.entries import Catalog, CatalogTest, Helper, Origin, TestFile
 from selector.catalog.groups import PathGroup, read_groups
 from selector.catalog.known_files import KnownFiles, Reader
+from selector.catalog.library import Library, imported_names, is_library
 from selector.catalog.marks import Mark
 from selector.catalog.outline import FileOutline, read_outline, unreadable_outline
 from selector.catalog.record import pack_names, pack_outline, unpack_names, unpack_outline
@@ -29,6 +30,7 @@ __all__ = [
     "EdgeKind",
     "FileEdge",
     "Helper",
+    "Library",
     "Mark",
     "Origin",
     "PathGroup",
@@ -54,17 +56,20 @@ def build_catalog(tree: SourceTree, cache: CatalogCache | None = None) -> Catalo
     tests = [path for path in paths if is_test_file(path)]
     bodies = [path for path in paths if is_body(path)]
     databases = [path for path in paths if _OPERATOR_FILES.match(path)]
+    modules = [path for path in paths if is_library(path)]
     in_test_tree = frozenset(filter(_is_in_test_tree, paths))
     with collector_paused():
         known = KnownFiles(tree, cache)
-        known.look_up([*tests, *bodies, *databases])
+        known.look_up([*tests, *bodies, *databases, *modules])
         outlines = known.recall([*tests, *bodies], _OUTLINES)
         outlines.update(known.recall(started_or_starred(outlines, in_test_tree - outlines.keys()), _OUTLINES))
         operators = known.recall(databases, _OPERATORS)
+        library = Library(known.recall(modules, _IMPORTS))
         known.keep()
         assembly = Assembly(outlines, in_test_tree)
         files = {path: assembly.file(path) for path in tests}
-    return Catalog(files, frozenset().union(*operators.values()) if databases else None, read_groups(tree))
+    named = frozenset().union(*operators.values()) if databases else None
+    return Catalog(files, named, read_groups(tree), library)
 
 
 def _outline(path: str, text: str | None) -> FileOutline:
@@ -83,3 +88,4 @@ def _is_in_test_tree(path: str) -> bool:
 
 _OUTLINES = Reader(_outline, pack_outline, unpack_outline)
 _OPERATORS = Reader(_operators, pack_names, lambda _, record: unpack_names(record))
+_IMPORTS = Reader(imported_names, pack_names, lambda _, record: unpack_names(record))

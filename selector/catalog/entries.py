@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from selector.catalog.edges import FileEdge
 from selector.catalog.groups import PathGroup
+from selector.catalog.library import Library
 from selector.catalog.marks import Mark
 from selector.types import BaseTest
 
@@ -98,11 +99,13 @@ class TestFile:
 @dataclass(frozen=True)
 class Catalog:
     """All test files by path, sorted. `operators` are the names of upstream's operator database, `None` when the tree
-    has none; `groups` are the lists in which upstream puts sources and tests together."""
+    has none; `groups` are the lists in which upstream puts sources and tests together; `library` is what the tests are
+    about."""
 
     files: Mapping[str, TestFile]
     operators: frozenset[str] | None = None
     groups: tuple[PathGroup, ...] = ()
+    library: Library = field(default_factory=Library)
 
     def __iter__(self) -> Iterator[CatalogTest]:
         return (test for file in self.files.values() for test in file.tests)

@@ -14,6 +14,7 @@ from selector.catalog import Catalog, EdgeKind
 from selector.change import ChangeSet
 from selector.known import History
 from selector.ownership.kinds import KINDS, of_kind
+from selector.ownership.leading import leading_to
 from selector.ownership.listed import listed_together
 from selector.ownership.relevance import TestFileIndex
 from selector.ownership.terms import Terms, code_terms, description_terms, path_terms
@@ -36,6 +37,7 @@ SIGNALS = (
     "module tests",
     "optimizer tests",
     "listed together",
+    "imports lead there",
 )
 #: The rules of single tests that are signals too.
 RULE_SIGNALS = ("edited test", "path", "import", "mention", "operator mention")
@@ -63,6 +65,7 @@ def file_signals(change: ChangeSet, catalog: Catalog, description: str, history:
         *((name, _seen(of_kind(change, catalog, kind))) for name, kind in KINDS.items()),
         ("leans on a changed file", _leaning(change, catalog)),
         ("listed together", _seen(listed_together(change, catalog))),
+        ("imports lead there", _seen(leading_to(change, catalog))),
     ):
         for path, signal in signals.items():
             found[path][name] = signal

@@ -42,6 +42,7 @@ PRIOR_WEIGHTS: Mapping[str, float] = {
     "module tests": 1.0,
     "optimizer tests": 1.5,
     "listed together": 1.0,
+    "imports lead there": 2.0,
     "edited test": 2.0,
     "path": 1.0,
     "import": 1.0,
