@@ -25,13 +25,15 @@ def told(
     sha: str = "a" * 40,
     **report: Any,
 ) -> None:
-    """One job that started some time ago. `conclusion` None: it is still running."""
+    """One job that started some time ago. `conclusion` None: it is still running. Each pull request's commit has a
+    delivery of its own."""
     start = NOW - ago
     times: dict[str, Any] = {"started_at": start.isoformat()}
     if conclusion is not None and took is not None:
         times |= {"completed_at": (start + took).isoformat(), "conclusion": conclusion}
     elif conclusion is not None:
         times |= {"conclusion": conclusion}
+    report = {"delivery": f"{pr}-{sha}"} | report
     status = "in_progress" if conclusion is None else "completed"
     payload = report.pop("payload", pull(pr, sha) if pr else {"head_sha": sha})
     with store.writing() as session:
