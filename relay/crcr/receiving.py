@@ -20,7 +20,7 @@ from relay.crcr.dispatch_plan import retry_failed, told
 from relay.crcr.inline import ask_again, dispatch_inline
 from relay.crcr.parts import AllowlistUnavailableError, CrcrParts
 from relay.crcr.push_refs import touched_paths
-from relay.crcr.reacting import react, react_later
+from relay.crcr.reacting import is_undecided, react, react_later
 from relay.crcr.reruns import RerunFailedError, handle_rerequest
 from relay.intake.deliveries import record_delivery
 
@@ -113,15 +113,22 @@ def _decide(context: RelayContext, incoming: Incoming, allowlist: Allowlist | No
     settings, now = context.settings, context.now()
     with context.store.writing() as session:
         row_id, repeated = _record(session, context, incoming)
-        if allowlist is None:
-            react_later(session, incoming, now)
-            return Received(row_id, repeated, told(()), HTTPStatus.ACCEPTED)
-        if not repeated or asked_by(settings, incoming)[0] is Asked.LABEL:
+        if repeated and asked_by(settings, incoming)[0] is Asked.DISPATCH:
+            return _told_again(session, context, incoming, row_id)
+        if allowlist is not None:
             return Received(row_id, repeated, react(session, settings, incoming, allowlist, now))
-        if settings.crcr_strict_compat:
-            ask_again(session, incoming.delivery_id, now)
-            return Received(row_id, repeated, told(()))
-        return Received(row_id, repeated, told(retry_failed(session, incoming.delivery_id, now)))
+        react_later(session, incoming, now)
+        return Received(row_id, repeated, told(()), HTTPStatus.ACCEPTED)
+
+
+def _told_again(session: Session, context: RelayContext, incoming: Incoming, row_id: int) -> Received:
+    """A delivery that came again: whom to tell was decided when it first came, or still waits to be."""
+    if context.settings.crcr_strict_compat:
+        ask_again(session, incoming.delivery_id, context.now())
+        return Received(row_id, True, told(()))
+    dispatches = retry_failed(session, incoming.delivery_id, context.now())
+    undecided = not dispatches and is_undecided(session, incoming)
+    return Received(row_id, True, told(dispatches), HTTPStatus.ACCEPTED if undecided else HTTPStatus.OK)
 
 
 def _told_inline(context: RelayContext, incoming: Incoming, received: Received) -> Received:
