@@ -132,7 +132,7 @@ class CallbackDesk:
         if taken.mismatch:
             _log.warning("callback_mismatch", repo=backend.repo, job=taken.job.id, fields=list(taken.mismatch))
         if left is not None:
-            self._finish(left)
+            effects.finish(self.context, left)
         return taken
 
     def _checked(self, callback: Callback) -> Callback:
@@ -148,11 +148,6 @@ class CallbackDesk:
         repo = self.context.settings.upstream_repo
         if self._commits is not None and not self._commits.exists(repo, sha):
             raise CallbackRefusedError(422, f"{repo} has no commit {sha}")
-
-    def _finish(self, left: effects.Effects) -> None:
-        if self.context.outbox is not None:
-            self.context.outbox.notify()
-        effects.finish(self.context, left)
 
     def _answer(self, callback: Callback, taken: Taken) -> dict[str, Any]:
         answer: dict[str, Any] = {"ok": True, "status": callback.status}

@@ -12,6 +12,8 @@ from relay.crcr.callback import CallbackRefusedError
 #: GitHub's own payloads are less than a dozen deep. What is deeper cannot be counted on to be written down again: that
 #: needs as much stack as reading it, and is done further down.
 _DEPTH_CAP = 64
+#: What a database's column, and most other readers of JSON, hold.
+_LARGEST = 2**63 - 1
 
 
 def decode(raw: bytes) -> object:
@@ -21,7 +23,7 @@ def decode(raw: bytes) -> object:
         CallbackRefusedError: 400, it is not JSON that could be written down again.
     """
     try:
-        value = json.loads(raw or b"{}", parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(raw or b"{}", parse_constant=_no_number, parse_float=_finite, parse_int=_storable)
     except (ValueError, RecursionError) as error:
         raise CallbackRefusedError(400, "Invalid JSON body") from error
     if _deeper_than(value, _DEPTH_CAP):
@@ -37,6 +39,14 @@ def _finite(text: str) -> float:
     """A number; one beyond all bounds would be written down as a word that is not JSON."""
     number = float(text)
     if number in (float("inf"), float("-inf")):
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _storable(text: str) -> int:
+    """A whole number of a size that whoever it is handed on to can read."""
+    number = int(text)
+    if abs(number) > _LARGEST:
         raise ValueError("a number is out of range")
     return number
 

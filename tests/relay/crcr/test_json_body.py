@@ -27,6 +27,7 @@ def test_an_empty_body_is_an_empty_object() -> None:
         b"[1e999]",
         b"[" * 100_000,
         b"9" * 5_000,
+        b"[9223372036854775808]",
     ],
 )
 def test_what_cannot_be_written_down_again_is_not_json(raw: bytes) -> None:
@@ -47,5 +48,5 @@ def test_the_depth_is_bounded(opening: str, closing: str) -> None:
 
 def test_what_is_taken_can_be_written_down_again() -> None:
     """Half characters, which JSON may hold, included."""
-    raw = rb'{"a": "\ud800", "b": 1.5e300, "c": [true, null]}'
+    raw = rb'{"a": "\ud800", "b": 1.5e300, "c": [true, null, 9223372036854775807, -9223372036854775807]}'
     assert json.loads(json.dumps(decode(raw))) == json.loads(raw)
