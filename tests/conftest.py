@@ -18,7 +18,7 @@ from sqlalchemy import create_engine, make_url, text
 
 from relay.app import create_app
 from relay.context import RelayContext
-from relay.settings import RelaySettings
+from relay.settings import ORIGINAL_VARIABLES, RelaySettings
 from relay.store.engine import Store, open_engine, upgrade_database
 
 # How long an example takes says more about the machine than about the code. In CI the same examples come every time,
@@ -42,7 +42,7 @@ MakeDatabase = Callable[[str], str]
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting and no proxy of the machine reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("RELAY_", "SPYRE_")) or name.lower().endswith("_proxy"):
+        if name.startswith(("RELAY_", "SPYRE_")) or name.lower().endswith("_proxy") or name in ORIGINAL_VARIABLES:
             monkeypatch.delenv(name)
 
 

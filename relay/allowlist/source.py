@@ -10,11 +10,8 @@ from relay.allowlist.grammar import parse_allowlist
 from relay.allowlist.kept_text import KeptText, Value
 from relay.allowlist.locations import GITHUB_WEB, BlobLocation, parse_location
 from relay.allowlist.providers import Providers, parse_providers
-from relay.allowlist.types import Allowlist, LoadedAllowlist
+from relay.allowlist.types import MINIMUM_TTL_S, Allowlist, LoadedAllowlist
 from relay.store.engine import Store
-
-#: A shorter time to live is raised to this one, in seconds: the source is a public API with a limit.
-MINIMUM_TTL_S = 900
 
 
 class RemoteAllowlist:

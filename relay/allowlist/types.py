@@ -30,6 +30,8 @@ class Participation(StrEnum):
 
 
 EVERYTHING = frozenset(Participation)
+#: A shorter time to live of a list is raised to this one, in seconds: it comes from a public API with a limit.
+MINIMUM_TTL_S = 900
 
 
 def repo_key(repo: str) -> str:

@@ -17,7 +17,7 @@ from relay.cli import text
 from relay.client import ApiClient, is_loopback
 from relay.failures import Failure
 from relay.machine.state_folder import announced_url, demo_folder
-from relay.settings import SECRET_FILES, RelaySettings
+from relay.settings import SECRET_FILES, RelaySettings, variable_of
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 
@@ -86,4 +86,4 @@ def _operator_token(settings: RelaySettings, url: str) -> str:
 
 def _problem(location: tuple[int | str, ...], message: str) -> str:
     message = message.removeprefix("Value error, ")
-    return f"RELAY_{str(location[0]).upper()}: {message}" if location else message
+    return f"{variable_of(str(location[0]))}: {message}" if location else message

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from relay.settings.values import SECRET_MINIMUM
+from relay.allowlist.locations import GITHUB_WEB, parse_location
+from relay.allowlist.types import MINIMUM_TTL_S
+from relay.settings.sources import FallbackSource
+from relay.settings.values import SECRET_MINIMUM, local_address, safe_address, web_address
 
 MEBIBYTE = 1024 * 1024
 
@@ -29,13 +32,15 @@ class RelaySettings(BaseSettings):
     )
 
     state_dir: Path = Path(".relay")
+    # Files named as settings, for secrets that no variable gives.
+    secrets_dir: Path | None = None
     # Both URLs can hold a password.
     database_url: Annotated[str, Field(repr=False)] = ""
     broker_url: Annotated[str, Field(repr=False)] = ""
     upgrade_on_start: bool = True
 
     public_url: str = "http://127.0.0.1:8000"
-    upstream_repo: str = "pytorch/pytorch"
+    upstream_repo: Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")] = "pytorch/pytorch"
     upstream_clone_url: str = "https://github.com/pytorch/pytorch.git"
     device: str = "spyre"
     manifest_dir: Path = Field(default_factory=default_manifest_dir)
@@ -60,10 +65,10 @@ class RelaySettings(BaseSettings):
     github_app_id: Annotated[int, Field(gt=0)] | None = None
     github_app_private_key: SecretStr | None = None
     github_api_url: str = "https://api.github.com"
-    github_web_url: str = "https://github.com"
-    # `https://github.com/<owner>/<name>/blob/<ref>/<path>`; without it no backend is told of anything.
+    github_web_url: str = GITHUB_WEB
+    # `<github_web_url>/<owner>/<name>/blob/<ref>/<path>` or `file:<path>`; without it no backend is told of anything.
     allowlist_url: str = ""
-    allowlist_ttl_s: Annotated[int, Field(gt=0)] = 900
+    allowlist_ttl_s: Annotated[int, Field(gt=0)] = MINIMUM_TTL_S
     ci_providers_url: str = ""
     # Where results are sent on to, and the keys of both directions.
     hud_url: str = ""
@@ -107,10 +112,38 @@ class RelaySettings(BaseSettings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
-    @field_validator("public_url", "llm_base_url", "github_api_url", "github_web_url", "hud_url", "dev_oidc_issuer")
+    @field_validator("public_url", "llm_base_url")
     @classmethod
     def _without_trailing_slash(cls, value: str) -> str:
         return value.rstrip("/")
+
+    @field_validator("github_api_url", "github_web_url")
+    @classmethod
+    def _a_web_address(cls, value: str) -> str:
+        return web_address(value)
+
+    @field_validator("hud_url")
+    @classmethod
+    def _a_safe_address(cls, value: str) -> str:
+        return value and safe_address(value)
+
+    @field_validator("dev_oidc_issuer")
+    @classmethod
+    def _a_local_address(cls, value: str) -> str:
+        return value and local_address(value)
+
+    @field_validator("allowlist_url", "ci_providers_url")
+    @classmethod
+    def _a_list(cls, value: str, info: ValidationInfo) -> str:
+        # `github_web_url` is absent when it was refused itself; then that is what is told.
+        if value and "github_web_url" in info.data:
+            parse_location(value, info.data["github_web_url"])
+        return value
+
+    @field_validator("allowlist_ttl_s")
+    @classmethod
+    def _long_enough_to_live(cls, value: int) -> int:
+        return max(value, MINIMUM_TTL_S)
 
     @field_validator("webhook_secret", "worker_token", "operator_token")
     @classmethod
@@ -131,6 +164,18 @@ class RelaySettings(BaseSettings):
         if self.llm_provider == "recorded" and self.llm_transcript is None:
             raise ValueError("RELAY_LLM_PROVIDER=recorded needs RELAY_LLM_TRANSCRIPT, the file to play back")
         return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The caller, `RELAY_*` variables, the original relay's variables and the folder of secrets, in this order."""
+        return init_settings, env_settings, FallbackSource(settings_cls)
 
     @property
     def llm_configured(self) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from relay.allowlist.fetching import TextSource
 from relay.allowlist.locations import LocationError
 from relay.allowlist.providers import ProviderEntry, Providers
-from relay.allowlist.source import MINIMUM_TTL_S, RemoteAllowlist, RemoteProviders, no_providers
-from relay.allowlist.types import AllowlistUnavailableError, Level
+from relay.allowlist.source import RemoteAllowlist, RemoteProviders, no_providers
+from relay.allowlist.types import MINIMUM_TTL_S, AllowlistUnavailableError, Level
 from relay.crcr.parts import AllowlistSource
 from relay.store.engine import Store
 from tests.relay.allowlist.origin import Clock, Origin
