@@ -24,6 +24,9 @@ from relay.store.crcr_models import CrcrResult
 #: A job that runs longer overruns.
 OVERRUN_AFTER = timedelta(hours=3)
 
+#: What makes jobs one run. The delivery is a part of it, for a reporter need not name its run.
+_RUN = (CrcrResult.repo_key, CrcrResult.delivery_id, CrcrResult.run_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -92,7 +95,7 @@ def quantile(ordered: Sequence[float], level: float) -> float | None:
 def _last_attempts(wanted: ColumnElement[bool]) -> ColumnElement[bool]:
     """Of these rows the last attempt of each job."""
     place = func.row_number().over(
-        partition_by=(CrcrResult.repo_key, CrcrResult.run_id, CrcrResult.workflow_name, CrcrResult.job_name),
+        partition_by=(*_RUN, CrcrResult.workflow_name, CrcrResult.job_name),
         order_by=(CrcrResult.run_attempt.desc(), CrcrResult.listed_at.desc(), CrcrResult.id.desc()),
     )
     placed = select(CrcrResult.id, place.label("place")).where(wanted).subquery()
@@ -127,10 +130,7 @@ def _end_to_end(session: Session, wanted: ColumnElement[bool]) -> dict[str, list
     wait = func.max(CrcrResult.queue_time)
     span = WholeSeconds(func.min(CrcrResult.started_at), func.max(CrcrResult.completed_at))
     runs = session.execute(
-        select(CrcrResult.repo_key, wait, span)
-        .where(wanted)
-        .group_by(CrcrResult.repo_key, CrcrResult.run_id)
-        .having(and_(wait.is_not(None), span >= 0))
+        select(CrcrResult.repo_key, wait, span).where(wanted).group_by(*_RUN).having(and_(wait.is_not(None), span >= 0))
     )
     found: dict[str, list[float]] = {}
     for key, waited, ran in runs:
