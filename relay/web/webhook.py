@@ -75,7 +75,7 @@ async def receive(request: Request, context: Context) -> JSONResponse:
 
 def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
     _check(context, posted)
-    payload = _decode(posted.body)
+    payload = _decode(posted.body, strict=context.settings.crcr_strict_compat)
     if not names_repository(payload, context.settings.upstream_repo):
         return JSONResponse({"ignored": True})
     incoming = Incoming(posted.event, _identity(context, posted), posted.body, payload)
@@ -123,15 +123,24 @@ def _check(context: RelayContext, posted: _Posted) -> None:
         raise _RefusalError(HTTPStatus.BAD_REQUEST, f"{DELIVERY_HEADER} is longer than {DELIVERY_ID_CAP} characters.")
 
 
-def _decode(body: bytes) -> Mapping[str, Any]:
+def _decode(body: bytes, *, strict: bool) -> Mapping[str, Any]:
     """An empty body stands for an empty object."""
     try:
-        payload = json.loads(body or b"{}")
+        payload = json.loads(body.decode() or "{}")  # given bytes, it would also guess at UTF-16
+    except UnicodeDecodeError as error:
+        raise _unusable("The body is not valid JSON: it is not UTF-8.", strict=strict) from error
     except (ValueError, RecursionError) as error:
         raise _RefusalError(HTTPStatus.BAD_REQUEST, "The body is not valid JSON.") from error
     if not isinstance(payload, dict):
-        raise _RefusalError(HTTPStatus.BAD_REQUEST, "The body is JSON, but not an object.")
+        raise _unusable("The body is JSON, but not an object.", strict=strict)
     return payload
+
+
+def _unusable(detail: str, *, strict: bool) -> _RefusalError:
+    """The refusal of a body on which the original fails."""
+    if strict:
+        return _RefusalError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal server error")
+    return _RefusalError(HTTPStatus.BAD_REQUEST, detail)
 
 
 def _identity(context: RelayContext, posted: _Posted) -> str:
