@@ -135,8 +135,9 @@ class KeptText(Generic[T]):
 
         Raises:
             AllowlistUnavailableError: none was ever good.
+            SQLAlchemyError: the record cannot be read.
         """
-        return self._value(self._read(), asked=False)
+        return self._value(self._stored(), asked=False)
 
     def _rests(self, known: Known, share: float = 1.0) -> bool:
         """Whether it is too early to ask: before this share of the time is over."""
@@ -195,17 +196,20 @@ class KeptText(Generic[T]):
         return replace(seen, good_text=fetched.text, good_at=asked_at, problem="")
 
     def _read(self) -> Known:
-        """What the record knows of this address. A record that cannot be read is as one that knows nothing."""
+        """What the record knows of this address. A record that cannot be read is as one that knows nothing, but for
+        what this process knows itself."""
         try:
-            with self._store.reading() as session:
-                row = session.get(RemoteDocument, self._name)
+            self._known = self._stored()
         except SQLAlchemyError as error:
             _log.warning("remote_text_not_read", name=self._name, fault=type(error).__name__)
-            return self._known
+        return self._known
+
+    def _stored(self) -> Known:
+        with self._store.reading() as session:
+            row = session.get(RemoteDocument, self._name)
         if row is None or row.url != self._url:
             return Known()
-        self._known = Known(row.good_text, row.good_at, row.seen_etag, row.seen_digest, row.checked_at, row.problem)
-        return self._known
+        return Known(row.good_text, row.good_at, row.seen_etag, row.seen_digest, row.checked_at, row.problem)
 
     def _keep(self, found: Known) -> None:
         """Write it down, unless another process asked later. What cannot be written is still used here."""

@@ -57,6 +57,7 @@ class RemoteAllowlist:
 
         Raises:
             AllowlistUnavailableError: none was ever good.
+            SQLAlchemyError: the record cannot be read.
         """
         return _loaded(self._text.kept())
 

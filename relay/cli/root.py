@@ -9,6 +9,7 @@ import typer
 from relay import __version__
 from relay.cli import (
     about,
+    allowlist,
     audit,
     devgithub,
     device,
@@ -45,6 +46,7 @@ def build() -> typer.Typer:
     groups = {
         "run": run.app,
         "audit": audit.app,
+        "allowlist": allowlist.app,
         "manifest": manifests.app,
         "device": device.app,
         "env": environments.app,
