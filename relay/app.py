@@ -157,5 +157,7 @@ async def _lifespan(context: RelayContext, _app: FastAPI) -> AsyncIterator[None]
         if context.outbox is not None:
             await run_in_threadpool(context.outbox.stop)
         await run_in_threadpool(sweeper.stop)
+        if context.crcr is not None:
+            context.crcr.close()
         context.waker.close()
         context.store.engine.dispose()

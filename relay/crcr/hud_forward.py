@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime
 from typing import Any
 
@@ -107,7 +108,10 @@ class HudPost:
 
     def __init__(self, settings: RelaySettings, transport: httpx.BaseTransport | None = None) -> None:
         key = settings.hud_key
-        headers = {KEY_HEADER: key.get_secret_value()} if key is not None else {}
+        # Posts are few, and one over a connection that the HUD gave up meanwhile would be one that fails.
+        headers = {"Connection": "close"}
+        if key is not None:
+            headers[KEY_HEADER] = key.get_secret_value()
         self._client = open_client(settings.hud_url, timeout_s=TIMEOUT_S, transport=transport, headers=headers)
 
     def post(self, url: str, posted: Envelope) -> Answer:
@@ -118,12 +122,20 @@ class HudPost:
         """
         return ask(self._client, self._client.build_request("POST", url, json=posted), ANSWER_CAP)
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
 
 class HudSender:
     """Posts envelopes. What the HUD refuses for its content is parked, everything else is tried again."""
 
     def __init__(self, settings: RelaySettings, transport: httpx.BaseTransport | None = None) -> None:
         self._hud = HudPost(settings, transport)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._hud.close()
 
     def send(self, letter: Letter) -> Ending:
         """One try."""
@@ -171,7 +183,11 @@ def forward_now(
     """
     if not is_on(settings):
         return
-    hud = HudPost(settings, transport)
+    with closing(HudPost(settings, transport)) as hud:
+        _insist(hud, settings, posted, pause)
+
+
+def _insist(hud: HudPost, settings: RelaySettings, posted: Envelope, pause: Callable[[float], object]) -> None:
     last: int | None = None
     for attempt in range(settings.hud_max_retries + 1):
         if attempt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from relay.allowlist.types import AllowlistUnavailableError, LoadedAllowlist
 from relay.github.types import CheckRun, FetchedText, HookDelivery, OpenPull, SeenCheckRun, SeenWorkflowRun
@@ -95,12 +95,20 @@ class GitHub(Protocol):
         """The heads of all open pull requests, the newest change first, at most 1,000."""
         ...
 
+    def pull(self, repo: str, number: int) -> Mapping[str, Any]:
+        """`GET /repos/{repo}/pulls/{number}`, as GitHub tells it."""
+        ...
+
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         """`GET /app/hook/deliveries` back to a moment, the newest first, at most 1,000."""
         ...
 
     def redeliver(self, delivery: int) -> None:
         """`POST /app/hook/deliveries/{delivery}/attempts`."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections."""
         ...
 
     def titles(self, repo: str, pulls: Sequence[int], shas: Sequence[str]) -> Mapping[str, tuple[str, str]]:
@@ -140,6 +148,10 @@ class TokenVerifier(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Close the connections to the issuers."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CrcrParts:
@@ -148,3 +160,9 @@ class CrcrParts:
     allowlist: AllowlistSource
     verifier: TokenVerifier
     github: GitHub | None
+
+    def close(self) -> None:
+        """Close the connections to the outside."""
+        self.verifier.close()
+        if self.github is not None:
+            self.github.close()

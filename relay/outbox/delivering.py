@@ -19,7 +19,7 @@ from relay.outbox.bell import BELL
 from relay.outbox.leasing import Claimed, claim, due_ids, renew
 from relay.outbox.retrying import RetryTerms
 from relay.outbox.settling import Settler
-from relay.outbox.types import Ending, Letter, Postponed, Sender
+from relay.outbox.types import Ending, HoldsConnections, Letter, Postponed, Sender
 from relay.store.crcr_models import OutboxKind
 from relay.store.engine import Store
 
@@ -63,12 +63,15 @@ class Deliverer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Claim nothing more, wait for the letters that are being sent, settle them."""
+        """Claim nothing more, wait for the letters that are being sent, settle them. Not to be started again."""
         self._stopping.set()
         self.notify()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        for sender in self._senders.values():
+            if isinstance(sender, HoldsConnections):
+                sender.close()
 
     def notify(self) -> None:
         """Look now. Rows that `relay.outbox.queue` puts in do this by themselves when they are committed."""

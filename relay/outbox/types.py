@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sqlalchemy.orm import Session
 
@@ -62,6 +62,15 @@ class Sender(Protocol):
 
     def settle(self, session: Session, item: OutboxItem, ending: Ending, now: datetime) -> None:
         """Keep the books, in the transaction that settles or postpones the row."""
+        ...
+
+
+@runtime_checkable
+class HoldsConnections(Protocol):
+    """A sender that has something to give back when the outbox stops."""
+
+    def close(self) -> None:
+        """Close the connections."""
         ...
 
 

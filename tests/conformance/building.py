@@ -66,6 +66,8 @@ def building(
         strict=strict,
     )
     verifier.close()
+    if context.outbox is not None:
+        context.outbox.stop()
     context.waker.close()
     context.store.engine.dispose()
 

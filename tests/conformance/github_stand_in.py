@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from relay.github.types import (
     ALREADY_RUNNING,
@@ -60,6 +61,7 @@ class GitHubStandIn:
     running: set[tuple[str, int]] = field(default_factory=set)
     texts: dict[tuple[str, str, str], FetchedText] = field(default_factory=dict)
     pulls: list[OpenPull] = field(default_factory=list)
+    whole_pulls: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     deliveries: list[HookDelivery] = field(default_factory=list)
     known_titles: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -127,6 +129,12 @@ class GitHubStandIn:
         self._asked("open_pulls", repo)
         return self.pulls
 
+    def pull(self, repo: str, number: int) -> Mapping[str, Any]:
+        self._asked("pull", repo)
+        if number not in self.whole_pulls:
+            raise GitHubError("Not Found", status=404)
+        return self.whole_pulls[number]
+
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         self._asked("hook_deliveries", "")
         return [one for one in self.deliveries if datetime.fromisoformat(one.delivered_at) >= since]
@@ -139,6 +147,9 @@ class GitHubStandIn:
         self._asked("titles", repo)
         wanted = [*map(str, pulls), *shas]
         return {name: self.known_titles[name] for name in wanted if name in self.known_titles}
+
+    def close(self) -> None:
+        """Nothing is open."""
 
     def _asked(self, method: str, repo: str) -> None:
         self.calls.append((method, repo))
