@@ -61,7 +61,6 @@ class Value(Generic[T]):
     value: T
     read_at: datetime
     problem: str
-    asked: bool
 
 
 class KeptText(Generic[T]):
@@ -101,14 +100,13 @@ class KeptText(Generic[T]):
         """
         known = self._read()
         if self._rests(known):
-            return self._value(known, asked=False)
+            return self._value(known)
         # Nobody waits for the network who can be served without it.
         if not self._asking.acquire(blocking=known.good_text is None):
-            return self._value(known, asked=False)
+            return self._value(known)
         try:
             known = self._read()
-            rests = self._rests(known)
-            return self._value(known if rests else self._ask(known), asked=not rests)
+            return self._value(known if self._rests(known) else self._ask(known))
         finally:
             self._asking.release()
 
@@ -119,7 +117,7 @@ class KeptText(Generic[T]):
             AllowlistUnavailableError: none was ever good.
         """
         with self._asking:
-            return self._value(self._ask(self._read()), asked=True)
+            return self._value(self._ask(self._read()))
 
     def tend(self) -> None:
         """Ask a little before the time is over, so that it is a background thread and no request that waits. That none
@@ -137,7 +135,7 @@ class KeptText(Generic[T]):
             AllowlistUnavailableError: none was ever good.
             SQLAlchemyError: the record cannot be read.
         """
-        return self._value(self._stored(), asked=False)
+        return self._value(self._stored())
 
     def _rests(self, known: Known, share: float = 1.0) -> bool:
         """Whether it is too early to ask: before this share of the time is over."""
@@ -148,10 +146,10 @@ class KeptText(Generic[T]):
             return True
         return now < known.checked_at + timedelta(seconds=share * (RETRY_S if known.problem else self._ttl_s))
 
-    def _value(self, known: Known, *, asked: bool) -> Value[T]:
+    def _value(self, known: Known) -> Value[T]:
         try:
             if known.good_text is not None and known.good_at is not None:
-                return Value(self._meaning(known.good_text), known.good_at, known.problem, asked)
+                return Value(self._meaning(known.good_text), known.good_at, known.problem)
         except DocumentError as error:
             # It was good for an older relay. What the source says now is asked for in its time.
             known = replace(known, problem=str(error))

@@ -111,4 +111,4 @@ def no_providers() -> Providers:
 
 
 def _loaded(found: Value[Allowlist]) -> LoadedAllowlist:
-    return LoadedAllowlist(found.value, found.read_at, found.problem, found.asked)
+    return LoadedAllowlist(found.value, found.read_at, found.problem)

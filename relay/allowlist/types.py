@@ -94,9 +94,8 @@ class AllowlistUnavailableError(Exception):
 @dataclass(frozen=True, slots=True)
 class LoadedAllowlist:
     """The allowlist in force. `problem` tells why a newer one is not (empty: this is the newest); `read_at` is when
-    its source was last seen to say this; `asked` is whether the source was asked for this very answer."""
+    its source was last seen to say this."""
 
     allowlist: Allowlist
     read_at: datetime
     problem: str = ""
-    asked: bool = False

@@ -29,7 +29,7 @@ def test_the_allowlist_in_force(store: Store) -> None:
     source: AllowlistSource = _allowlist(store, origin, clock)
     first = source.current()
     assert [(found.repo, found.level) for found in first.allowlist.backends] == [("a/b", Level.L4)]
-    assert (first.read_at, first.problem, first.asked) == (clock.at, "", True)
+    assert (first.read_at, first.problem, origin.asked) == (clock.at, "", 1)
     assert source.names_path([".github/allowlist.yml"], "pytorch/pytorch", "refs/heads/main")
     assert not source.names_path([".github/allowlist.yml"], "pytorch/pytorch", "refs/heads/x")
     origin.text = "L4: [a/b, A/B]"
