@@ -164,6 +164,17 @@ def test_every_open_pull_request_is_listed_once_the_last_change_first(scene: Sce
     assert {one.head_sha for one in seen} <= {HEAD}
 
 
+def test_a_pull_request_is_told_whole(scene: Scene) -> None:
+    """As in its webhooks: a webhook that was missed is made up from it."""
+    pull = open_pull(scene.state, UPSTREAM, head=HEAD, title="Change")[0]
+    told = scene.client().pull(UPSTREAM, pull.number)
+    assert (told["number"], told["title"], told["state"]) == (pull.number, "Change", "open")
+    assert (told["head"]["sha"], told["base"]["repo"]["full_name"]) == (HEAD, UPSTREAM)
+    with pytest.raises(GitHubError) as refused:
+        scene.client().pull(UPSTREAM, 999)
+    assert refused.value.status == 404
+
+
 def deliver(scene: Scene, count: int) -> None:
     """So many deliveries, a minute apart, to nobody."""
     scene.app.webhook_url = "http://127.0.0.1:9/webhook"
