@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
@@ -147,6 +148,10 @@ class GitHubApp:
             if len(listed) < _PAGE:
                 break
         return sorted(found.values(), key=lambda pull: pull.updated_at, reverse=True)
+
+    def pull(self, repo: str, number: int) -> Mapping[str, Any]:
+        """A pull request, with all that its webhooks hold of it."""
+        return read(dict[str, Any], self._in(repo, "GET", f"/pulls/{number}"))
 
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         """The deliveries of our webhook from `since` on, the newest first."""
