@@ -136,6 +136,8 @@ def _chores(context: RelayContext) -> Iterator[Chore]:
         yield Chore("audit of the day", partial(_start_audit, context))
     if context.crcr is not None:
         yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
+        for work in context.crcr.upkeep:
+            yield Chore("lists", work)
 
 
 def _start_audit(context: RelayContext) -> None:

@@ -15,7 +15,7 @@ from relay.crcr.parts import CrcrParts
 from relay.errors import SettingsError
 from relay.github.app import GitHubApp
 from relay.oidc.verifier import OidcVerifier
-from relay.settings import RelaySettings
+from relay.settings import RelaySettings, require_protocol
 from relay.store.engine import Store
 
 
@@ -23,8 +23,11 @@ def crcr_parts(settings: RelaySettings, store: Store, now: Callable[[], datetime
     """The protocol's parts, None when there is no allowlist: this relay then tells nobody of anything.
 
     Raises:
-        SettingsError: an address, the App's key or the local issuer cannot be what it says.
+        SettingsError: an address, the App's key or the local issuer cannot be what it says; or something is missing
+            without which the original relay does not start, and this one is to be like it.
     """
+    if settings.crcr_strict_compat:
+        require_protocol(settings)
     if not settings.allowlist_url:
         return None
     github = _github(settings, now)
@@ -40,7 +43,13 @@ def crcr_parts(settings: RelaySettings, store: Store, now: Callable[[], datetime
         )
     except LocationError as error:
         raise SettingsError(f"RELAY_ALLOWLIST_URL: {error}") from error
-    return CrcrParts(allowlist, _verifier(settings, store, source, now), github)
+    providers = _providers(settings, store, source, now)
+    registrations = no_providers if providers is None else providers.current
+    verifier = OidcVerifier(
+        registrations, strict=settings.crcr_strict_compat, dev_issuer=settings.dev_oidc_issuer, now=now
+    )
+    upkeep = (allowlist.tend,) if providers is None else (allowlist.tend, providers.tend)
+    return CrcrParts(allowlist, verifier, github, upkeep)
 
 
 def _github(settings: RelaySettings, now: Callable[[], datetime]) -> GitHubApp | None:
@@ -49,12 +58,13 @@ def _github(settings: RelaySettings, now: Callable[[], datetime]) -> GitHubApp |
     return GitHubApp(settings.github_app_id, settings.github_app_private_key, api_url=settings.github_api_url, now=now)
 
 
-def _verifier(settings: RelaySettings, store: Store, source: TextSource, now: Callable[[], datetime]) -> OidcVerifier:
-    strict, issuer = settings.crcr_strict_compat, settings.dev_oidc_issuer
+def _providers(
+    settings: RelaySettings, store: Store, source: TextSource, now: Callable[[], datetime]
+) -> RemoteProviders | None:
     if not settings.ci_providers_url:
-        return OidcVerifier(no_providers, strict=strict, dev_issuer=issuer, now=now)
+        return None
     try:
-        providers = RemoteProviders(
+        return RemoteProviders(
             settings.ci_providers_url,
             store=store,
             fetch=source.fetch,
@@ -64,4 +74,3 @@ def _verifier(settings: RelaySettings, store: Store, source: TextSource, now: Ca
         )
     except LocationError as error:
         raise SettingsError(f"RELAY_CI_PROVIDERS_URL: {error}") from error
-    return OidcVerifier(providers.current, strict=strict, dev_issuer=issuer, now=now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -99,6 +99,10 @@ class GitHub(Protocol):
         """`GET /repos/{repo}/pulls/{number}`, as GitHub tells it."""
         ...
 
+    def open_pull_from(self, repo: str, branch: str) -> OpenPull | None:
+        """The open pull request from a branch of the repository itself, None when there is none."""
+        ...
+
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         """`GET /app/hook/deliveries` back to a moment, the newest first, at most 1,000."""
         ...
@@ -155,11 +159,13 @@ class TokenVerifier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CrcrParts:
-    """The relay's side of the protocol. Without `github` nothing can be sent to it: rows wait in the outbox."""
+    """The relay's side of the protocol. Without `github` nothing can be sent to it: rows wait in the outbox. `upkeep`
+    is what a background thread calls now and then, so that no request waits for a list that has to be fetched."""
 
     allowlist: AllowlistSource
     verifier: TokenVerifier
     github: GitHub | None
+    upkeep: tuple[Callable[[], None], ...] = ()
 
     def close(self) -> None:
         """Close the connections to the outside."""
