@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.answering import answer, dispatched, jobs, results
+from tests.conformance.answering import answer, dispatched, jobs, report, results
 from tests.conformance.world import World
 
 MINIMAL: dict[str, Any] = {"schema_version": 1, "category": "upstream", "confidence": "low", "summary": "It broke."}
@@ -24,10 +24,11 @@ FULL: dict[str, Any] = MINIMAL | {
 def kept(world: World, verdict: object) -> Any:
     """What is left of a verdict in the record, in the results and on the way to the HUD; all three are the same."""
     dispatched(world)
+    report(world)
     body = answer(world, "completed", conclusion="failure", triage_verdict=verdict)
     assert world.callback(body).json() == {"ok": True, "status": "completed"}
     world.drain()
-    (job,), (row,), (posted,) = jobs(world), results(world), world.hud.posts
+    (job,), (row,), (_, posted) = jobs(world), results(world), world.hud.posts
     found = job.callback["workflow"].get("triage_verdict")
     assert posted["untrusted"]["callback_payload"]["workflow"].get("triage_verdict") == found
     assert row.triage_verdict == found
