@@ -5,6 +5,8 @@ Imports the web server and httpx: for the inside of commands.
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,6 +15,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
 
 from relay.cli import devgithub_text as text
 from relay.cli.connect import load_settings
@@ -27,6 +30,7 @@ from relay.settings import RelaySettings, with_secrets
 
 _ANSWER_WITHIN_S = 60.0
 _DRAIN_S = 2
+_LOOK_S = 1.0
 _SCRIPT = "relay.env"
 
 
@@ -51,19 +55,32 @@ def serve(plan: Plan, port: int, out: Output) -> None:
     plan = _checked(replace(plan, upstream=plan.upstream or settings.upstream_repo))
     folder = _folder(settings)
     log_to_stderr()
-    with watching_signals(), _held(folder), listen("127.0.0.1", port) as listener:
+    with watching_signals() as stop, _held(folder), listen("127.0.0.1", port) as listener:
         state, app = _set_up(folder, plan, settings)
         state.url = url_of("127.0.0.1", listener)
         script = folder / _SCRIPT
         write_private(script, shell_script(relay_variables(state, app, plan)))
-        with announce(folder, state.url):
+        with announce(folder, state.url), _running(create_devgithub(state), listener) as thread:
             _say(out, state.url, script, plan)
-            config = uvicorn.Config(
-                create_devgithub(state), log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S
-            )
-            uvicorn.Server(config).run(sockets=[listener])
+            while thread.is_alive() and not stop.wait(_LOOK_S):
+                pass
         state.hooks.close()
     out.note(text.stopped())
+
+
+@contextmanager
+def _running(app: FastAPI, listener: socket.socket) -> Iterator[threading.Thread]:
+    """The server in a thread: in the main one it would take the signals over, and one that came before that would be
+    lost."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="devgithub")
+    thread.start()
+    try:
+        yield thread
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def steer(repo: str, path: str, body: Mapping[str, object]) -> Any:

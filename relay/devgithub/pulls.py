@@ -108,10 +108,12 @@ def reopen_pull(state: DevGitHub, repo: str, number: int) -> list[Delivery]:
 def push(
     state: DevGitHub, repo: str, ref: str, *, before: str, after: str, author: str = "contributor"
 ) -> list[Delivery]:
-    """Move a full ref (`refs/heads/main`, `refs/tags/...`); an all-zero `before` makes it, an all-zero `after` deletes
-    it."""
+    """Move a full ref (`refs/heads/main`, `refs/tags/...`) between two revisions; an all-zero `before` makes it, an
+    all-zero `after` deletes it. Raises RefusedError as `open_pull`."""
     repository = state.repository(repo)
     tip = None if after == ZERO_SHA else _commit(repository, after)
+    before = before if before == ZERO_SHA else _commit(repository, before).sha
+    after = ZERO_SHA if tip is None else tip.sha
     if isinstance(repository.source, MemorySource):
         repository.source.refs[ref.removeprefix("refs/heads/").removeprefix("refs/tags/")] = after
     commits = [] if tip is None else _pushed(repository, before, tip)
@@ -178,8 +180,7 @@ def _told(source: MemorySource, revision: str) -> Commit | None:
 
 def _pushed(repository: Repository, before: str, tip: Commit) -> list[Commit]:
     """The pushed commits, the oldest first, at most the 2,048 that GitHub puts into an event."""
-    known = before != ZERO_SHA and repository.source.commit(before) is not None
-    found = list(repository.source.between(before, tip.sha)) if known else [tip]
+    found = [] if before == ZERO_SHA else list(repository.source.between(before, tip.sha))
     return (found or [tip])[-2_048:]
 
 

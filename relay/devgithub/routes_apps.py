@@ -67,7 +67,7 @@ def create_token(
         "permissions": dict(grant.permissions),
         "repository_selection": "selected",
     }
-    if chosen != found.repositories:
+    if "repositories" in (wanted or {}) or "repository_ids" in (wanted or {}):
         answer["repositories"] = [bodies.full_repository(state, state.repositories[key]) for key in sorted(chosen)]
     return answer
 

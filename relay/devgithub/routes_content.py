@@ -112,12 +112,14 @@ def list_pulls(
     sort: Literal["created", "updated", "popularity", "long-running"] = "created",
     direction: Literal["asc", "desc"] | None = None,
     base: str = "",
+    head: str = "",
     page: PageNumber = 1,
     per_page: PageSize = 30,
 ) -> list[Json]:
     """Pull requests. By creation the newest come first, by anything else the oldest, unless a direction is given."""
     caller.check(repository, "pull_requests")
     kept = [each for each in repository.pulls.values() if which in ("all", each.state) and base in ("", each.base_ref)]
+    kept = [each for each in kept if head in ("", f"{repository.full_name.partition('/')[0]}:{each.head_ref}")]
     falling = direction == "desc" or (direction is None and sort == "created")
     kept.sort(key=lambda each: (each.updated_at if sort == "updated" else each.created_at, each.id), reverse=falling)
     return [simple_pull(state, repository, each) for each in page_of(kept, page, per_page, request, response)]

@@ -8,7 +8,7 @@ import pytest
 
 from relay.devgithub import App
 from tests.github.client import BACKEND, UPSTREAM, GitHubClient
-from tests.github.serving import ServedGitHub, serve_devgithub
+from tests.github.serving import ServedGitHub, one_key, serve_devgithub
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def served() -> Iterator[ServedGitHub]:
 @pytest.fixture
 def app(served: ServedGitHub) -> App:
     """On both repositories; it hears of nothing until a test gives it an address."""
-    made = served.state.add_app()
+    made = served.state.add_app(private_pem=one_key())
     for name in (UPSTREAM, BACKEND):
         served.state.add_repository(name, app=made)
     return made

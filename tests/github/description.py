@@ -34,6 +34,8 @@ PACKAGE, VERSION = "@octokit/openapi", "23.0.2"
 INTEGRITY = "pV8M7L9GY23AybNvTmo2nyjmpmnt6+2sRE/tqr0ZLQcPS4lnw7u5eZGNmwRNkBC3D7gZXbFx5AHzLUVRBXGDhg=="
 _MEMBER = "package/generated/api.github.com.json"
 _BASE = "urn:github"
+#: GraphQL has a schema of its own; a difference by its page's address is no part of the API.
+_PAGE = re.compile(r"/[^/]+/[^/]+/pull/\d+\.diff")
 
 #: Media types of GitHub's, which stand for JSON in its description, and types whose answer is text.
 _JSON = re.compile(r"application/(vnd\.github[\w.+-]*)?json|application/vnd\.github[\w.]*\+json")
@@ -41,15 +43,16 @@ _JSON = re.compile(r"application/(vnd\.github[\w.+-]*)?json|application/vnd\.git
 
 @dataclass
 class Description:
-    """The description, and for each method its paths as patterns, the ones with fewer parameters first."""
+    """The description, and for each method its paths as patterns, the more particular ones first."""
 
     document: dict[str, Any]
     routes: dict[str, list[tuple[re.Pattern[str], str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _mend(self.document)
         resource = Resource.from_contents(self.document, default_specification=DRAFT4)
         self._registry: Registry[Any] = Registry().with_resource(_BASE, resource)
-        for path in sorted(self.document["paths"], key=lambda path: path.count("{")):
+        for path in sorted(self.document["paths"], key=lambda path: (path.count("{"), -len(path))):
             for method in self.document["paths"][path]:
                 self.routes.setdefault(method.upper(), []).append((_pattern(path), path))
 
@@ -82,10 +85,17 @@ class Description:
             yield f"{where}{'.' + path if path else ''}: {best.message[:300]}"
 
 
+def _mend(document: dict[str, Any]) -> None:
+    """The one place where the description contradicts GitHub: in the list of an app's installations an account is a
+    user and an enterprise at once (`allOf`), and in a single installation one of both (`anyOf`), as it is."""
+    answer = document["paths"]["/app/installations"]["get"]["responses"]["200"]
+    answer["content"]["application/json"]["schema"]["items"] = {"$ref": "#/components/schemas/installation"}
+
+
 def request_complaints(description: Description, asked: Asked) -> Iterator[str]:
     """What the description has against a request: its method and path, parameters, fields of its body."""
     path, _, query = asked.target.partition("?")
-    if path == "/graphql":
+    if path == "/graphql" or _PAGE.fullmatch(path):
         return
     found = description.operation(asked.method, path)
     if found is None:

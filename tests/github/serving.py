@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 from relay.devgithub import DevGitHub, create_devgithub
+from relay.devgithub.keys import new_private_pem
 from tests.github.description import answer_complaints, load_description, request_complaints
 from tests.relay.serving import serving
 
@@ -28,7 +30,7 @@ def serve_devgithub(state: DevGitHub | None = None, *, described: bool = True) -
 
     `described=False` leaves the description out: for a request that is wrong on purpose, and for a machine without npm.
     """
-    github = state or DevGitHub()
+    github = state or DevGitHub(issuer_pem=one_key())
     if described:
         _hold_to_description(github)
     try:
@@ -39,6 +41,12 @@ def serve_devgithub(state: DevGitHub | None = None, *, described: bool = True) -
     finally:
         github.hooks.close()
     assert github.complaints == [], "not as GitHub describes it:\n" + "\n".join(github.complaints)
+
+
+@cache
+def one_key() -> str:
+    """A key that a whole test run shares: making one takes longer than most tests."""
+    return new_private_pem()
 
 
 def _hold_to_description(github: DevGitHub) -> None:
