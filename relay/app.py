@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from relay.assembly import crcr_parts
 from relay.context import RelayContext, utc_now
-from relay.crcr import senders, zombies
+from relay.crcr import demotions, senders, zombies
 from relay.crcr.parts import CrcrParts
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
@@ -30,6 +30,7 @@ from relay.web import (
     callback,
     crcr_queries,
     crcr_results,
+    delivery_api,
     dispatch_api,
     operator_api,
     pages,
@@ -44,6 +45,8 @@ from relay.web.error_handlers import install_error_handlers
 
 #: A job may be silent for hours; a minute more or less does not matter.
 _ZOMBIES_EVERY_S = 60.0
+#: A lookup costs a request for each L3 backend.
+_DEMOTIONS_EVERY_S = 600.0
 
 ROUTERS: tuple[APIRouter, ...] = (
     webhook.router,
@@ -52,6 +55,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     triage_proxy.router,
     operator_api.router,
     dispatch_api.router,
+    delivery_api.router,
     audit_api.router,
     read_api.router,
     crcr_results.router,
@@ -136,6 +140,7 @@ def _chores(context: RelayContext) -> Iterator[Chore]:
         yield Chore("audit of the day", partial(_start_audit, context))
     if context.crcr is not None:
         yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
+        yield Chore("demotions", partial(demotions.reconcile, context), every_s=_DEMOTIONS_EVERY_S)
         for work in context.crcr.upkeep:
             yield Chore("lists", work)
 

@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Level
+from relay.crcr.demotions import suppresses
 from relay.crcr.endings import ending_of
 from relay.crcr.parts import GitHub
 from relay.github.types import CheckRun, GitHubError
@@ -69,12 +70,14 @@ def wished(session: Session, upstream_repo: str, head_sha: str, repo_key: str) -
 
 
 def is_shown(session: Session, job: BackendJob, level: Level) -> bool:
-    """Whether this job has a check run: at L4 always, at L3 when that is wished, and only where there is a pull request
-    to look at. A push belongs to one by its tag only."""
+    """Whether this job has a check run: at L4 always, at L3 when that is wished and the backend is not about to be
+    lowered, and only where there is a pull request to look at. A push belongs to one by its tag only."""
     of_a_pull = job.pr_number is not None or job.event_type == "pull_request"
     if level < Level.L3 or not job.head_sha or not of_a_pull:
         return False
-    return level is Level.L4 or wished(session, job.upstream_repo, job.head_sha, job.repo_key)
+    if level is Level.L4:
+        return True
+    return wished(session, job.upstream_repo, job.head_sha, job.repo_key) and not suppresses(session, job, level)
 
 
 def check_of(job: BackendJob, web_url: str) -> CheckRun:

@@ -149,6 +149,12 @@ class GitHubApp:
                 break
         return sorted(found.values(), key=lambda pull: pull.updated_at, reverse=True)
 
+    def open_pull_from(self, repo: str, branch: str) -> OpenPull | None:
+        """The open pull request from a branch of the repository itself; a fork's branch of that name is not meant."""
+        query = {**_OPEN, "head": f"{repo.partition('/')[0]}:{branch}", "per_page": 1}
+        listed = read(list[ListedPull], self._in(repo, "GET", "/pulls", query=query))
+        return listed[0].seen() if listed else None
+
     def pull(self, repo: str, number: int) -> Mapping[str, Any]:
         """A pull request, with all that its webhooks hold of it."""
         return read(dict[str, Any], self._in(repo, "GET", f"/pulls/{number}"))

@@ -260,6 +260,17 @@ class CrcrResult(Base):
     updated_at: Mapped[datetime]
 
 
+class Demotion(Base):
+    """An L3 backend whose lowering is proposed upstream, by pull request `pr_number`; known to us since `since`."""
+
+    __tablename__ = "demotions"
+
+    repo_key: Mapped[str] = mapped_column(String(REPO_CAP), primary_key=True)
+    repo: Mapped[str] = mapped_column(String(REPO_CAP))
+    pr_number: Mapped[int]
+    since: Mapped[datetime]
+
+
 class SeenToken(Base):
     """A bearer token that was used, by its issuer and `jti`, until it expires: it opens the door for one body only."""
 

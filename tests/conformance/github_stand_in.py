@@ -62,6 +62,7 @@ class GitHubStandIn:
     texts: dict[tuple[str, str, str], FetchedText] = field(default_factory=dict)
     pulls: list[OpenPull] = field(default_factory=list)
     whole_pulls: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    branch_pulls: dict[str, OpenPull] = field(default_factory=dict)
     deliveries: list[HookDelivery] = field(default_factory=list)
     known_titles: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -134,6 +135,10 @@ class GitHubStandIn:
         if number not in self.whole_pulls:
             raise GitHubError("Not Found", status=404)
         return self.whole_pulls[number]
+
+    def open_pull_from(self, repo: str, branch: str) -> OpenPull | None:
+        self._asked("open_pull_from", branch)
+        return self.branch_pulls.get(branch)
 
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         self._asked("hook_deliveries", "")

@@ -164,6 +164,18 @@ def test_every_open_pull_request_is_listed_once_the_last_change_first(scene: Sce
     assert {one.head_sha for one in seen} <= {HEAD}
 
 
+def test_the_open_pull_request_of_a_branch_is_found(scene: Scene) -> None:
+    """By the whole name of the branch; a closed one is none."""
+    open_pull(scene.state, UPSTREAM, head=HEAD, head_ref="crcr-demotion/a/l33")
+    pull = open_pull(scene.state, UPSTREAM, head=HEAD, head_ref="crcr-demotion/a/l3")[0]
+    client = scene.client()
+    found = client.open_pull_from(UPSTREAM, "crcr-demotion/a/l3")
+    assert found is not None
+    assert found.number == pull.number
+    pull.closed_at = scene.clock()
+    assert client.open_pull_from(UPSTREAM, "crcr-demotion/a/l3") is None
+
+
 def test_a_pull_request_is_told_whole(scene: Scene) -> None:
     """As in its webhooks: a webhook that was missed is made up from it."""
     pull = open_pull(scene.state, UPSTREAM, head=HEAD, title="Change")[0]

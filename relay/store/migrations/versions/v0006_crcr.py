@@ -14,6 +14,7 @@ _TABLES = (
     "backend_jobs",
     "check_wishes",
     "crcr_results",
+    "demotions",
     "dispatches",
     "rate_buckets",
     "remote_documents",
@@ -27,6 +28,7 @@ def upgrade() -> None:
     _create_backend_jobs()
     _create_check_wishes()
     _create_crcr_results()
+    _create_demotions()
     _create_dispatches()
     _create_rate_buckets()
     _create_remote_documents()
@@ -99,6 +101,17 @@ def _create_check_wishes() -> None:
         sa.UniqueConstraint(
             "upstream_repo", "head_sha", "repo_key", name="uq_check_wishes_upstream_repo_head_sha_repo_key"
         ),
+    )
+
+
+def _create_demotions() -> None:
+    op.create_table(
+        "demotions",
+        sa.Column("repo_key", sa.String(length=201), nullable=False),
+        sa.Column("repo", sa.String(length=201), nullable=False),
+        sa.Column("pr_number", sa.Integer(), nullable=False),
+        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("repo_key", name="pk_demotions"),
     )
 
 
