@@ -7,7 +7,7 @@ Server-sent events are read here one connection at a time; reconnecting is `rela
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.failures import Failure
+from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.views import (
     ApiError,
     AuditPage,
@@ -165,6 +166,21 @@ class ApiClient:
     def submit(self, dispatch: Mapping[str, Any]) -> SubmissionView:
         """Hand over the dispatch of another relay, as often as one likes. Needs the operator token."""
         return self._parse(SubmissionView, self._send("POST", "/api/v1/dispatches", body=dispatch))
+
+    def letters(
+        self, *, state: LetterState | None = None, kind: str | None = None, target: str | None = None, limit: int = 50
+    ) -> LetterPage:
+        """What left the relay or is to leave it, the newest first."""
+        query: _Query = {"state": state, "kind": kind, "target": target, "limit": limit}
+        return self._get(LetterPage, "/api/v1/outbox", query)
+
+    def letter(self, letter_id: int) -> LetterDetail:
+        """Raises `NotFound` for a letter the service does not know."""
+        return self._get(LetterDetail, f"/api/v1/outbox/{letter_id}", {})
+
+    def replay(self, ids: Sequence[int]) -> Replayed:
+        """Send dead letters again. Needs the operator token."""
+        return self._parse(Replayed, self._send("POST", "/api/v1/outbox/replay", body={"ids": list(ids)}))
 
     def cancel(self, run_id: int) -> RunSummary:
         """Stop a run. Needs the operator token."""

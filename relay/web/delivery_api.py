@@ -1,0 +1,60 @@
+"""The outbox over HTTP: everybody may read what is due, sent and dead; an operator sends a dead letter again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path, Query
+from sqlalchemy import select
+
+from relay.context import Context
+from relay.outbox.listing import LetterFilter, letter_detail, list_letters, unknown_letter
+from relay.outbox.replay import replay
+from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed, ReplayRequest
+from relay.store.crcr_models import OutboxItem, OutboxKind
+from relay.web.auth import OperatorOnly
+from relay.web.read_api import LARGEST
+
+router = APIRouter(prefix="/api/v1/outbox", tags=["deliveries"])
+
+LetterId = Annotated[int, Path(ge=1, le=LARGEST, description="A delivery's number")]
+
+
+@router.get("")
+def letters(
+    context: Context,
+    *,
+    state: LetterState | None = None,
+    kind: OutboxKind | None = None,
+    target: Annotated[str | None, Query(max_length=1_000, description="A repository, or an address")] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+) -> LetterPage:
+    """What left the relay or is to leave it, the newest first."""
+    with context.store.reading() as session:
+        return list_letters(session, LetterFilter(state, kind, target), limit=limit, before=before)
+
+
+@router.get("/{letter_id}")
+def letter(context: Context, letter_id: LetterId) -> LetterDetail:
+    """One of them, with the dispatch it belongs to."""
+    with context.store.reading() as session:
+        return letter_detail(session, letter_id)
+
+
+@router.post("/replay", dependencies=[OperatorOnly])
+def replay_letters(context: Context, wanted: Annotated[ReplayRequest, Body()]) -> Replayed:
+    """Makes dead ones due again, with all their attempts before them."""
+    ids = tuple(dict.fromkeys(wanted.ids))
+    with context.store.writing() as session:
+        known = frozenset(session.scalars(select(OutboxItem.id).where(OutboxItem.id.in_(_possible(ids)))))
+        for one in ids:
+            if one not in known:
+                raise unknown_letter(one)
+        replayed = tuple(replay(session, ids, context.now()))
+    return Replayed(replayed=replayed, untouched=tuple(one for one in ids if one not in replayed))
+
+
+def _possible(ids: tuple[int, ...]) -> tuple[int, ...]:
+    """Those that can be ids at all: PostgreSQL refuses to compare larger numbers."""
+    return tuple(one for one in ids if 0 < one <= LARGEST)
