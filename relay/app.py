@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from relay.assembly import crcr_parts
 from relay.context import RelayContext, utc_now
-from relay.crcr import demotions, senders, zombies
+from relay.crcr import demotions, missed, senders, zombies
 from relay.crcr.parts import CrcrParts
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
@@ -45,6 +45,8 @@ from relay.web.error_handlers import install_error_handlers
 
 #: A job may be silent for hours; a minute more or less does not matter.
 _ZOMBIES_EVERY_S = 60.0
+#: A look costs some requests, and what it finds is a quarter of an hour old at least.
+_MISSED_EVERY_S = 600.0
 #: A lookup costs a request for each L3 backend.
 _DEMOTIONS_EVERY_S = 600.0
 
@@ -141,6 +143,7 @@ def _chores(context: RelayContext) -> Iterator[Chore]:
     if context.crcr is not None:
         yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
         yield Chore("demotions", partial(demotions.reconcile, context), every_s=_DEMOTIONS_EVERY_S)
+        yield Chore("missed webhooks", partial(missed.sweep, context), every_s=_MISSED_EVERY_S)
         for work in context.crcr.upkeep:
             yield Chore("lists", work)
 
