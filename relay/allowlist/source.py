@@ -1,17 +1,24 @@
-"""The allowlist and the CI providers in force, each from its address. Joins a kept text with its grammar."""
+"""The allowlist and the CI providers in force, each from its address. Joins a kept text with its grammar, and tells
+operators what looks wrong in a text that is used all the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+import structlog
+
 from relay.allowlist.fetching import Fetch
-from relay.allowlist.grammar import parse_allowlist
+from relay.allowlist.findings import AllowlistError, Finding, ProvidersError, summary
+from relay.allowlist.grammar import read_allowlist
 from relay.allowlist.kept_text import KeptText, Value
 from relay.allowlist.locations import GITHUB_WEB, BlobLocation, parse_location
-from relay.allowlist.providers import Providers, parse_providers
+from relay.allowlist.providers import Providers, read_providers
 from relay.allowlist.types import MINIMUM_TTL_S, Allowlist, LoadedAllowlist
 from relay.store.engine import Store
+
+_log = structlog.get_logger(__name__)
 
 
 class RemoteAllowlist:
@@ -30,7 +37,7 @@ class RemoteAllowlist:
         """Raises LocationError when the address names no list on `web_url`."""
         self._location = parse_location(url, web_url)
         ttl_s = max(ttl_s, MINIMUM_TTL_S)
-        self._text = KeptText("allowlist", url, parse_allowlist, store=store, fetch=fetch, ttl_s=ttl_s, now=now)
+        self._text = KeptText("allowlist", url, _allowlist, store=store, fetch=fetch, ttl_s=ttl_s, now=now)
 
     def current(self) -> LoadedAllowlist:
         """The allowlist in force; its source is asked again when its time is over.
@@ -82,7 +89,7 @@ class RemoteProviders:
         """Raises LocationError when the address names no file on `web_url`."""
         parse_location(url, web_url)
         ttl_s = max(ttl_s, MINIMUM_TTL_S)
-        self._text = KeptText("ci-providers", url, parse_providers, store=store, fetch=fetch, ttl_s=ttl_s, now=now)
+        self._text = KeptText("ci-providers", url, _providers, store=store, fetch=fetch, ttl_s=ttl_s, now=now)
 
     def current(self) -> Providers:
         """The registrations in force.
@@ -112,3 +119,25 @@ def no_providers() -> Providers:
 
 def _loaded(found: Value[Allowlist]) -> LoadedAllowlist:
     return LoadedAllowlist(found.value, found.read_at, found.problem)
+
+
+def _allowlist(text: str) -> Allowlist:
+    reading = read_allowlist(text)
+    if reading.allowlist is None:
+        raise AllowlistError(reading.findings)
+    _tell("allowlist", reading.findings)
+    return reading.allowlist
+
+
+def _providers(text: str) -> Providers:
+    reading = read_providers(text)
+    if reading.providers is None:
+        raise ProvidersError(reading.findings)
+    _tell("ci providers", reading.findings)
+    return reading.providers
+
+
+def _tell(what: str, oddities: Sequence[Finding]) -> None:
+    # One line for the whole text: a long one would otherwise drown the log of every process.
+    if oddities:
+        _log.warning("list_looks_wrong", list=what, count=len(oddities), findings=summary(oddities))

@@ -42,7 +42,7 @@ def bad_settings(problems: Sequence[str]) -> str:
 
 
 def bad_settings_hint() -> str:
-    return "correct these RELAY_* variables"
+    return "correct these variables"
 
 
 def no_operator_token(url: str) -> str:

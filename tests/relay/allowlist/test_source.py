@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from relay.allowlist.fetching import TextSource
 from relay.allowlist.locations import LocationError
@@ -84,3 +85,20 @@ def test_a_list_on_this_machine(store: Store, tmp_path: Path) -> None:
     source = RemoteAllowlist(file.as_uri(), store=store, fetch=TextSource().fetch, now=Clock())
     assert [found.repo for found in source.current().allowlist.of_device("npu")] == ["a/b"]
     assert not source.names_path([str(file)], "a/b", "refs/heads/main")
+
+
+def test_what_looks_wrong_is_told_once(store: Store) -> None:
+    """For each text, not for each use of it."""
+    clock, lists, registrations = (
+        Clock(),
+        Origin("L9: []\nL1: [a/b]"),
+        Origin("providers: {buildkite: {repo_map: {o1: a/b}}}"),
+    )
+    source = _allowlist(store, lists, clock)
+    providers = RemoteProviders(PAGE, store=store, fetch=registrations.fetch, now=clock)
+    with capture_logs() as logs:
+        for _ in range(3):
+            source.current()
+            providers.current()
+    assert [(entry["list"], entry["count"]) for entry in logs] == [("allowlist", 1), ("ci providers", 1)]
+    assert "line 1:1: warning: unknown key" in logs[0]["findings"]
