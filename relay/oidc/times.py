@@ -49,7 +49,7 @@ def valid_until(claims: Mapping[str, object], rules: TimeRules, now: datetime) -
     )
     if at >= last:
         raise BadTimesError("it is expired; ask for a new one right before each call")
-    return now + timedelta(days=1) if math.isinf(last) else datetime.fromtimestamp(min(last, _LATEST), UTC)
+    return now + timedelta(days=1) if math.isinf(last) else datetime.fromtimestamp(last, UTC)
 
 
 def _time(claims: Mapping[str, object], name: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -94,23 +95,37 @@ def test_known_keys_outlast_an_outage_for_an_hour(publisher: Publisher) -> None:
         keys.find("k1")
 
 
-def test_many_threads_share_one_request(publisher: Publisher) -> None:
-    """Callbacks that come together wait for the same answer."""
-    keys = keys_of(publisher, Clock())
-    found: list[object] = []
-    start = threading.Barrier(8)
+class Slow:
+    """An issuer that answers only when a second request comes in, or does not within a moment."""
 
-    def look() -> None:
-        start.wait(5)
-        found.append(keys.find("k1"))
+    def __init__(self) -> None:
+        self.asked = 0
+        self._together = threading.Event()
 
-    threads = [threading.Thread(target=look) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10)
-    assert found == [private_key("k1").public_key()] * 8
-    assert len(publisher.asked) == 1
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked += 1
+        if self.asked > 1:
+            self._together.set()
+        self._together.wait(0.3)
+        return httpx.Response(200, json={"keys": [public_jwk("k1")]})
+
+
+def test_threads_wait_for_the_one_that_asks() -> None:
+    """None of them asks beside it, and each gets the key."""
+    issuer = Slow()
+    keys = IssuerKeys(f"{ISSUER}/.well-known/jwks", transport=httpx.MockTransport(issuer), clock=Clock())
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(keys.find, ["k1"] * 4))
+    assert found == [private_key("k1").public_key()] * 4
+    assert issuer.asked == 1
+
+
+@pytest.mark.parametrize("status", [203, 204, 302, 404, 500])
+def test_keys_in_any_other_answer_are_not_believed(publisher: Publisher, status: int) -> None:
+    """A redirect or a cache in between may say anything."""
+    publisher.fail(ISSUER, httpx.Response(status, json={"keys": [public_jwk("k1")]}))
+    with pytest.raises(KeysUnavailableError, match=str(status)):
+        keys_of(publisher, Clock()).find("k1")
 
 
 def short_key() -> dict[str, object]:
