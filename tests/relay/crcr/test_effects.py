@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,14 +14,15 @@ from relay.context import RelayContext
 from relay.crcr.effects import Effects, apply, apply_self_report, finish
 from relay.errors import ConflictError
 from relay.store.crcr_models import BackendJob, CrcrResult, OutboxKind
+from relay.store.engine import Store
 from tests.conformance.payloads import S1, callback, nightly
 from tests.relay.crcr.stage import Stage, completed, staged
 
 
 @pytest.fixture
-def stage(context: RelayContext) -> Iterator[Stage]:
+def stage(context: RelayContext, store: Store) -> Iterator[Stage]:
     """A record, with an external HUD in its settings."""
-    with staged(context) as made:
+    with staged(replace(context, store=store)) as made:
         made.set(hud_url="https://hud.example/api")
         yield made
 

@@ -12,6 +12,7 @@ from relay.context import RelayContext
 from relay.crcr.reruns import RerunFailedError, backend_repo, handle_rerequest, run_of
 from relay.github.types import GitHubError, SeenCheckRun
 from relay.store.crcr_models import OutboxKind, OutboxState
+from relay.store.engine import Store
 from tests.relay.crcr.stage import Stage, staged
 
 
@@ -19,6 +20,13 @@ from tests.relay.crcr.stage import Stage, staged
 def stage(context: RelayContext) -> Iterator[Stage]:
     """A record with a GitHub to look at."""
     with staged(context) as made:
+        yield made
+
+
+@pytest.fixture
+def anywhere(context: RelayContext, store: Store) -> Iterator[Stage]:
+    """The same on SQLite and on PostgreSQL, for what asks the record more than for a row."""
+    with staged(replace(context, store=store)) as made:
         yield made
 
 
@@ -82,10 +90,10 @@ def test_what_names_no_run_of_ours_is_ignored(stage: Stage, payload: Any) -> Non
     assert stage.github.calls == []
 
 
-def test_a_webhook_that_comes_twice_starts_a_run_once(stage: Stage) -> None:
+def test_a_webhook_that_comes_twice_starts_a_run_once(anywhere: Stage) -> None:
     """And both are told the same."""
-    assert ask(stage, check()) == ask(stage, check()) == {"ok": True, "rerun": ["a/l3"]}
-    assert stage.github.reruns == [("a/l3", 55, "failed")]
+    assert ask(anywhere, check()) == ask(anywhere, check()) == {"ok": True, "rerun": ["a/l3"]}
+    assert anywhere.github.reruns == [("a/l3", 55, "failed")]
 
 
 def test_another_request_starts_it_again(stage: Stage) -> None:
@@ -139,13 +147,13 @@ def test_background_deliverers_leave_the_first_try_to_the_answer(stage: Stage) -
     assert stage.outbox.deliver_due() == 1
 
 
-def test_the_next_attempt_has_been_waited_for_since_the_request(stage: Stage) -> None:
+def test_the_next_attempt_has_been_waited_for_since_the_request(anywhere: Stage) -> None:
     """The jobs of the run remember when somebody asked; those of other runs and backends do not."""
-    same, other = stage.add(repo="a/l3", run_id="55"), stage.add(repo="a/l3", run_id="56")
-    foreign = stage.add(repo="a/l4", run_id="55")
-    asked_at = stage.clock.tick(3_600)
-    ask(stage, check())
-    assert [stage.job(job.id).rerun_requested_at for job in (same, other, foreign)] == [asked_at, None, None]
+    same, other = anywhere.add(repo="a/l3", run_id="55"), anywhere.add(repo="a/l3", run_id="56")
+    foreign = anywhere.add(repo="a/l4", run_id="55")
+    asked_at = anywhere.clock.tick(3_600)
+    ask(anywhere, check())
+    assert [anywhere.job(job.id).rerun_requested_at for job in (same, other, foreign)] == [asked_at, None, None]
 
 
 def test_what_is_running_already_was_not_asked_for(stage: Stage) -> None:
@@ -161,17 +169,17 @@ def test_a_repository_is_called_as_the_allowlist_writes_it(stage: Stage) -> None
     assert ask(stage, check("crcr/A/L3/CI/build"))["rerun"] == ["a/l3"]
 
 
-def test_a_suite_starts_each_run_whole_and_once(stage: Stage) -> None:
+def test_a_suite_starts_each_run_whole_and_once(anywhere: Stage) -> None:
     """Foreign checks, those without a run and those of lower levels are left out; trouble with one skips that one."""
-    stage.github.suites[9] = [
+    anywhere.github.suites[9] = [
         *(seen(1, "crcr/a/l3/CI/a", "111:7"), seen(2, "crcr/a/l3/CI/b", "111:7"), seen(3, "crcr/a/l4/CI/c", "222:7")),
         *(seen(4, "linux", "333"), seen(5, "crcr/a/l2/CI/d", "444:7"), seen(6, "crcr/a/l4/CI/e", "")),
         seen(7, "crcr/a/l4/CI/f", "555:7"),
     ]
-    stage.github.running.add(("a/l4", 222))
+    anywhere.github.running.add(("a/l4", 222))
     payload = {"action": "rerequested", "check_suite": {"id": 9}}
-    assert ask(stage, payload, "check_suite") == {"ok": True, "rerun": ["a/l3", "a/l4"]}
-    assert sorted(stage.github.reruns) == [("a/l3", 111, "all"), ("a/l4", 555, "all")]
+    assert ask(anywhere, payload, "check_suite") == {"ok": True, "rerun": ["a/l3", "a/l4"]}
+    assert sorted(anywhere.github.reruns) == [("a/l3", 111, "all"), ("a/l4", 555, "all")]
 
 
 @pytest.mark.parametrize("suite", [None, {}, {"id": None}, {"id": "9"}, {"id": True}])

@@ -4,6 +4,7 @@ only if the operator wants that."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from relay.context import RelayContext
 from relay.crcr.supersede import supersede
 from relay.github.types import GitHubError
 from relay.store.crcr_models import JobState, OutboxKind, OutboxState
+from relay.store.engine import Store
 from tests.conformance.payloads import S1, S2, pull_request
 from tests.relay.crcr.stage import Stage, staged
 
@@ -23,6 +25,13 @@ def stage(context: RelayContext) -> Iterator[Stage]:
         yield made
 
 
+@pytest.fixture
+def anywhere(context: RelayContext, store: Store) -> Iterator[Stage]:
+    """The same on SQLite and on PostgreSQL, for what asks the record more than for a row."""
+    with staged(replace(context, store=store)) as made:
+        yield made
+
+
 def told(stage: Stage, payload: dict[str, Any]) -> Sequence[int]:
     """The jobs that a webhook supersedes, and everything sent that came of it."""
     with stage.context.store.writing() as session:
@@ -31,17 +40,17 @@ def told(stage: Stage, payload: dict[str, Any]) -> Sequence[int]:
     return marked
 
 
-def test_a_new_head_supersedes_what_runs_for_others(stage: Stage) -> None:
+def test_a_new_head_supersedes_what_runs_for_others(anywhere: Stage) -> None:
     """Of this pull request; what has ended, and what runs for the new head, is left alone."""
-    old = stage.add()
-    stage.add(head_sha=S2)
-    stage.add(pr_number=8)
-    stage.add(state=JobState.COMPLETED, conclusion="success")
-    stage.add(event_type="push")
-    stage.add(upstream_repo="else/where")
-    assert told(stage, pull_request("synchronize", sha=S2)) == (old.id,)
-    assert stage.history(old.id) == ["superseded"]
-    assert stage.job(old.id).state is JobState.IN_PROGRESS
+    old = anywhere.add()
+    anywhere.add(head_sha=S2)
+    anywhere.add(pr_number=8)
+    anywhere.add(state=JobState.COMPLETED, conclusion="success")
+    anywhere.add(event_type="push")
+    anywhere.add(upstream_repo="else/where")
+    assert told(anywhere, pull_request("synchronize", sha=S2)) == (old.id,)
+    assert anywhere.history(old.id) == ["superseded"]
+    assert anywhere.job(old.id).state is JobState.IN_PROGRESS
 
 
 def test_a_closed_pull_request_supersedes_all_that_runs_for_it(stage: Stage) -> None:
@@ -82,15 +91,15 @@ def test_nothing_is_cancelled_unless_that_is_wanted(stage: Stage) -> None:
     assert stage.github.cancels == []
 
 
-def test_each_run_is_cancelled_once_if_that_is_wanted(stage: Stage) -> None:
+def test_each_run_is_cancelled_once_if_that_is_wanted(anywhere: Stage) -> None:
     """Two jobs of one run are one; a run of another CI is out of reach."""
-    stage.set(crcr_cancel_superseded=True)
-    stage.add()
-    stage.add(job_name="test")
-    stage.add(run_id="101")
-    stage.add(run_id="0198-uuid")
-    told(stage, pull_request("closed"))
-    assert sorted(stage.github.cancels) == [("a/l4", 100), ("a/l4", 101)]
+    anywhere.set(crcr_cancel_superseded=True)
+    anywhere.add()
+    anywhere.add(job_name="test")
+    anywhere.add(run_id="101")
+    anywhere.add(run_id="0198-uuid")
+    told(anywhere, pull_request("closed"))
+    assert sorted(anywhere.github.cancels) == [("a/l4", 100), ("a/l4", 101)]
 
 
 @pytest.mark.parametrize(

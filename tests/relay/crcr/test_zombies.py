@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select, text
@@ -14,6 +15,7 @@ from relay.crcr.parts import AllowlistUnavailableError
 from relay.crcr.zombies import sweep
 from relay.github.types import GitHubError, SeenWorkflowRun
 from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState, OutboxKind
+from relay.store.engine import Store
 from tests.relay.crcr.stage import Stage, staged
 
 LIMIT_S = 21_600.0
@@ -21,9 +23,9 @@ NOTHING = {"cleaned": 0, "errors": 0, "not_started": 0, "verified": 0}
 
 
 @pytest.fixture
-def stage(context: RelayContext) -> Iterator[Stage]:
+def stage(context: RelayContext, store: Store) -> Iterator[Stage]:
     """A record with a GitHub to look at."""
-    with staged(context) as made:
+    with staged(replace(context, store=store)) as made:
         yield made
 
 
@@ -116,17 +118,21 @@ def test_a_report_is_looked_up_by_the_sweep(stage: Stage) -> None:
     assert stage.job(job.id).verified is True
 
 
+_BROKEN = {
+    "sqlite": "CREATE TRIGGER broken BEFORE UPDATE ON backend_jobs WHEN OLD.run_id = '102' "
+    "BEGIN SELECT RAISE(ABORT, 'broken'); END",
+    "postgresql": "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+    "IF OLD.run_id = '102' THEN RAISE EXCEPTION 'broken'; END IF; RETURN NEW; END $$; "
+    "CREATE TRIGGER broken BEFORE UPDATE ON backend_jobs FOR EACH ROW EXECUTE FUNCTION broken()",
+}
+
+
 def test_a_database_that_fails_for_one_job_is_counted(stage: Stage) -> None:
     """The next sweep finds it again."""
     stage.add(run_id="101")
     broken = stage.add(run_id="102")
     with stage.context.store.writing() as session:
-        session.execute(
-            text(
-                "CREATE TRIGGER broken BEFORE UPDATE ON backend_jobs WHEN OLD.run_id = '102' "
-                "BEGIN SELECT RAISE(ABORT, 'broken'); END"
-            )
-        )
+        session.execute(text(_BROKEN[stage.context.store.engine.dialect.name]))
     stage.clock.tick(LIMIT_S)
     assert sweep(stage.context) == NOTHING | {"cleaned": 1, "errors": 1}
     assert stage.job(broken.id).state is JobState.IN_PROGRESS
