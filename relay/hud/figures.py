@@ -8,12 +8,12 @@ are exact: the value at its place in the sorted list, none in between.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import repo_key
@@ -56,9 +56,11 @@ class Figures:
         return share(self.timed_out, self.total_jobs)
 
 
-def level_figures(session: Session, *, days: int, now: datetime) -> dict[str, Figures]:
-    """The figures of every backend that finished a job in the range, by repository key; last attempts only."""
-    return _by_repo(session, _last_attempts(_finished(days, now)))
+def level_figures(session: Session, repo_keys: Collection[str], *, days: int, now: datetime) -> dict[str, Figures]:
+    """The figures of those of these backends that finished a job in the range, by repository key; last attempts
+    only."""
+    wanted = and_(_finished(days, now), CrcrResult.repo_key.in_(sorted(repo_keys)))
+    return _by_repo(session, _last_attempts(wanted))
 
 
 def _finished(days: int, now: datetime) -> ColumnElement[bool]:
@@ -93,13 +95,17 @@ def quantile(ordered: Sequence[float], level: float) -> float | None:
 
 
 def _last_attempts(wanted: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Of these rows the last attempt of each job."""
-    place = func.row_number().over(
-        partition_by=(*_RUN, CrcrResult.workflow_name, CrcrResult.job_name),
-        order_by=(CrcrResult.run_attempt.desc(), CrcrResult.listed_at.desc(), CrcrResult.id.desc()),
+    """Of these rows the last attempt of each job. Few jobs are tried again: only those are looked up."""
+    job = (*_RUN, CrcrResult.workflow_name, CrcrResult.job_name)
+    again = and_(wanted, CrcrResult.run_attempt > 1)
+    last = select(*job, func.max(CrcrResult.run_attempt)).where(again).group_by(*job)
+    return and_(
+        wanted,
+        or_(
+            tuple_(*job).not_in(select(*job).where(again)),
+            tuple_(*job, CrcrResult.run_attempt).in_(last),
+        ),
     )
-    placed = select(CrcrResult.id, place.label("place")).where(wanted).subquery()
-    return CrcrResult.id.in_(select(placed.c.id).where(placed.c.place == 1))
 
 
 def _rates(wanted: ColumnElement[bool]) -> Any:

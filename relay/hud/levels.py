@@ -14,30 +14,28 @@ from relay.hud.figures import level_figures
 from relay.hud.readiness import DEMOTION_DAYS, PROMOTION_DAYS, LevelStatus, Tenure, level_status
 from relay.store.crcr_models import CrcrResult
 
-#: Below there are no results, above no criteria.
-_JUDGED = (Level.L3, Level.L2)
-
 
 def level_statuses(session: Session, backends: Sequence[Backend], now: datetime) -> tuple[LevelStatus, ...]:
     """Backends of L3 and of L2, in this order, as the allowlist has them."""
-    falling = level_figures(session, days=DEMOTION_DAYS, now=now)
-    rising = level_figures(session, days=PROMOTION_DAYS, now=now)
-    tenures = _tenures(session)
-    return tuple(
-        level_status(backend, falling if level is Level.L3 else rising, tenures, now)
-        for level in _JUDGED
-        for backend in backends
-        if backend.level is level
-    )
+    rising = [backend for backend in backends if backend.level is Level.L2]
+    falling = [backend for backend in backends if backend.level is Level.L3]
+    figures = level_figures(session, _keys(falling), days=DEMOTION_DAYS, now=now)
+    figures |= level_figures(session, _keys(rising), days=PROMOTION_DAYS, now=now)
+    tenures = _tenures(session, _keys(rising))
+    return tuple(level_status(backend, figures, tenures, now) for backend in (*falling, *rising))
 
 
-def _tenures(session: Session) -> dict[str, Tenure]:
+def _keys(backends: Sequence[Backend]) -> list[str]:
+    return sorted(backend.key for backend in backends)
+
+
+def _tenures(session: Session, repo_keys: Sequence[str]) -> dict[str, Tenure]:
     """By repository key: since its first result at L2, its first and its last result at all."""
     at_level = case((CrcrResult.downstream_repo_level == Level.L2.name, CrcrResult.listed_at))
     groups = session.execute(
-        select(
-            CrcrResult.repo_key, func.min(at_level), func.min(CrcrResult.listed_at), func.max(CrcrResult.listed_at)
-        ).group_by(CrcrResult.repo_key)
+        select(CrcrResult.repo_key, func.min(at_level), func.min(CrcrResult.listed_at), func.max(CrcrResult.listed_at))
+        .where(CrcrResult.repo_key.in_(repo_keys))
+        .group_by(CrcrResult.repo_key)
     )
     return {key: Tenure(since, first, last) for key, since, first, last in groups}
 

@@ -53,7 +53,7 @@ def test_a_level_counts_the_last_attempt_and_a_page_all_of_them(store: Store) ->
     told(store, "success", run_attempt=2)
     told(store, "failure", pr=0, job_name="push")
     with store.reading() as session:
-        found = level_figures(session, days=7, now=NOW)["a/l2"]
+        found = level_figures(session, ["a/l2"], days=7, now=NOW)["a/l2"]
     assert (found.total_jobs, found.pass_rate) == (1, 1.0)
     assert ask(store, "crcr_backend_summary", repo="a/l2", days=7)[0]["total_jobs"] == 2
 
@@ -62,7 +62,7 @@ def test_jobs_of_a_reporter_that_names_no_run_are_told_apart_by_their_deliveries
     for number in range(3):
         told(store, pr=number + 1, run_id=..., queue_time=number)
     with store.reading() as session:
-        found = level_figures(session, days=7, now=NOW)["a/l2"]
+        found = level_figures(session, ["a/l2"], days=7, now=NOW)["a/l2"]
     assert (found.total_jobs, found.median_e2e_time_s) == (3, 601.0)
 
 
