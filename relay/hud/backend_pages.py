@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from relay.allowlist.types import repo_key
 from relay.hud.counting import range_start
+from relay.hud.evidence import Evidence
 from relay.hud.rows import CELL_COLUMNS, as_json
 from relay.hud.untrusted import is_sha
 from relay.store.crcr_models import CrcrResult
@@ -43,12 +44,13 @@ def backend_dashboard(
     numbers = list(session.scalars(page))
     rows = _rows(session, and_(wanted, CrcrResult.pr_number.in_(numbers)))
     since = commits_since(session, and_(_of(repo), CrcrResult.pr_number.in_(numbers)))
-    return [_cell(row, since) for row in rows]
+    beside = Evidence(session, rows)
+    return [_cell(row, since, beside) for row in rows]
 
 
-def _cell(row: CrcrResult, since: dict[tuple[int, str], datetime]) -> dict[str, Any]:
-    first = since.get((row.pr_number, row.pytorch_head_sha), row.first_seen_at)
-    return as_json(row, CELL_COLUMNS, sha_since=first, downstream_repo_level=row.downstream_repo_level)
+def _cell(row: CrcrResult, since: dict[tuple[int, str], datetime], beside: Evidence) -> dict[str, Any]:
+    more = {"sha_since": since[row.pr_number, row.pytorch_head_sha], "downstream_repo_level": row.downstream_repo_level}
+    return as_json(row, CELL_COLUMNS, **more, **beside.of(row))
 
 
 def commits_since(session: Session, wanted: ColumnElement[bool]) -> dict[tuple[int, str], datetime]:

@@ -25,6 +25,19 @@ class Cadences:
 
     declared: Mapping[tuple[str, str], timedelta] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, written: str) -> Cadences:
+        """Those of a text that fits `relay.settings.values.CADENCES`; an entry that names no event is for nightly
+        runs."""
+        entries = [entry.strip().rpartition("=") for entry in written.split(",") if entry.strip()]
+        named = [(*name.partition(":"), cadence) for name, _, cadence in entries]
+        return cls(
+            {
+                (repo_key(repo), event or "nightly"): timedelta(hours=int(cadence.removesuffix("h")))
+                for repo, _, event, cadence in named
+            }
+        )
+
     def of(self, repo: str, event_type: str) -> timedelta | None:
         """How often a backend's runs of this event report; None when nothing is expected."""
         return self.declared.get((repo_key(repo), event_type), USUAL.get(event_type))

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from relay.hud.backend_pages import ROWS_AT_MOST, commits_since
 from relay.hud.counting import OVERDUE_AFTER, PROBE_REPO, rates, tally
+from relay.hud.evidence import Evidence
 from relay.hud.extract import COMPLETED
 from relay.hud.rows import GRID_COLUMNS, PULL_COLUMNS, as_json, written
 from relay.store.crcr_models import CrcrResult
@@ -22,14 +23,19 @@ _SHOWN_UPSTREAM = ("L3", "L4")
 
 
 def pull_request_results(session: Session, *, pr: int) -> list[dict[str, Any]]:
-    """All jobs of a pull request, by backend, newest first. `sha_since` is when their commit was first heard of."""
+    """All jobs of a pull request, by backend, newest first. `sha_since` is when their commit was first heard of; what
+    we know beside the reports stands with them."""
     if not pr:
         return []
     wanted: ColumnElement[bool] = CrcrResult.pr_number == pr
     since = commits_since(session, wanted)
     order = (CrcrResult.downstream_repo, CrcrResult.listed_at.desc(), CrcrResult.id.desc())
-    rows = session.scalars(select(CrcrResult).where(wanted).order_by(*order).limit(ROWS_AT_MOST))
-    return [as_json(row, PULL_COLUMNS, sha_since=since[row.pr_number, row.pytorch_head_sha]) for row in rows]
+    rows = session.scalars(select(CrcrResult).where(wanted).order_by(*order).limit(ROWS_AT_MOST)).all()
+    beside = Evidence(session, rows)
+    return [
+        as_json(row, PULL_COLUMNS, sha_since=since[row.pr_number, row.pytorch_head_sha], **beside.of(row))
+        for row in rows
+    ]
 
 
 def grid_results(session: Session, *, numbers: Sequence[int]) -> list[dict[str, Any]]:

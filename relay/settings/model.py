@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from relay.allowlist.locations import GITHUB_WEB, parse_location
 from relay.allowlist.types import MINIMUM_TTL_S
 from relay.settings.sources import FallbackSource
-from relay.settings.values import SECRET_MINIMUM, local_address, safe_address, web_address
+from relay.settings.values import CADENCES, SECRET_MINIMUM, local_address, safe_address, web_address
 
 MEBIBYTE = 1024 * 1024
 
@@ -65,6 +65,7 @@ class RelaySettings(BaseSettings):
     github_app_id: Annotated[int, Field(gt=0)] | None = None
     github_app_private_key: SecretStr | None = None
     github_api_url: str = "https://api.github.com"
+    github_timeout_s: Annotated[float, Field(gt=0)] = 20.0
     github_web_url: str = GITHUB_WEB
     # `<github_web_url>/<owner>/<name>/blob/<ref>/<path>` or `file:<path>`; without it no backend is told of anything.
     allowlist_url: str = ""
@@ -87,6 +88,9 @@ class RelaySettings(BaseSettings):
     crcr_in_progress_warn: Annotated[int, Field(gt=0)] = 1_000
     # Whether GitHub is asked to cancel backends' runs for commits that a pull request has left behind.
     crcr_cancel_superseded: bool = False
+    # How often backends promise scheduled results, as "owner/name=24h, owner/name:periodic=6h". A nightly one is
+    # expected every 24 h unless another cadence is said here, a periodic one only if it is.
+    crcr_cadences: Annotated[str, Field(pattern=CADENCES)] = ""
 
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""

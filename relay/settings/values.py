@@ -10,6 +10,8 @@ from urllib.parse import quote, urlsplit
 
 #: In characters, of a secret that people make up.
 SECRET_MINIMUM = 16
+#: Cadences of backends, such as "owner/name=24h, owner/name:periodic=6h".
+CADENCES = r"^(\s*[\w.-]+/[\w.-]+(:(nightly|periodic))?=[1-9]\d{0,3}h\s*(,|$))*$"
 _REDIS_PORT = 6379
 #: A name or an IPv4 address, then perhaps a port.
 _ENDPOINT = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::(\d{1,5}))?")

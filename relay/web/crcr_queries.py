@@ -20,6 +20,7 @@ from relay.context import Context, RelayContext
 from relay.crcr.parts import AllowlistUnavailableError, GitHub, LoadedAllowlist
 from relay.github.types import GitHubError
 from relay.hud.errors import HudError
+from relay.hud.freshness import Cadences
 from relay.hud.levels import as_answer, level_statuses
 from relay.hud.queries import Asked, run_query
 from relay.hud.titles import Title, TitleBook, check_asked, read_commits, read_pulls
@@ -58,8 +59,9 @@ Sent = Annotated[str, Query(max_length=20_000)]
 @router.get("/clickhouse/{query}", summary="Answer a saved query")
 def saved_query(context: Context, query: str, parameters: Sent = "{}") -> JSONResponse:
     """`parameters` is a JSON object. The rows are a list of objects."""
+    cadences = Cadences.read(context.settings.crcr_cadences)
     with context.store.reading() as session:
-        return JSONResponse(run_query(query, parameters, Asked(session, context.now())))
+        return JSONResponse(run_query(query, parameters, Asked(session, context.now(), cadences)))
 
 
 @router.get("/crcr/allowlist", summary="The allowlist in force, by level")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import delete
 
-from relay.store.crcr_models import CrcrResult, Dispatch
+from relay.store.crcr_models import BackendJob, CrcrResult, Dispatch
 from relay.store.engine import Store, open_engine, upgrade_database
 from tests.conftest import MakeDatabase
 
@@ -31,5 +31,5 @@ def store(_lasting_store: Store) -> Iterator[Store]:
     """An empty record, once on SQLite and once on PostgreSQL."""
     yield _lasting_store
     with _lasting_store.writing() as session:
-        session.execute(delete(CrcrResult))
-        session.execute(delete(Dispatch))
+        for table in (CrcrResult, Dispatch, BackendJob):
+            session.execute(delete(table))
