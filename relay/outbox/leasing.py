@@ -59,11 +59,13 @@ def renew(session: Session, claimed: Collection[Claimed], now: datetime, lease_s
     session.execute(update(OutboxItem).where(*ours).values(lease_expires_at=now + timedelta(seconds=lease_s)))
 
 
-def held(session: Session, claimed: Claimed) -> OutboxItem | None:
-    """The row of a letter, locked; None when its lease was lost to somebody else."""
-    ours = (OutboxItem.id == claimed.letter.id, OutboxItem.lease_id == claimed.lease_id)
-    query = select(OutboxItem).where(*ours, OutboxItem.state == OutboxState.SENDING)
-    return session.scalar(query.with_for_update().execution_options(populate_existing=True))
+def held(session: Session, claimed: Collection[Claimed]) -> dict[int, OutboxItem]:
+    """The rows of these letters by id, locked, without those whose lease was lost to somebody else."""
+    leases = {one.letter.id: one.lease_id for one in claimed}
+    query = select(OutboxItem).where(OutboxItem.id.in_(leases), OutboxItem.state == OutboxState.SENDING)
+    # In one order for all, so that two who settle never wait for each other.
+    locked = query.order_by(OutboxItem.id).with_for_update().execution_options(populate_existing=True)
+    return {item.id: item for item in session.scalars(locked) if item.lease_id == leases[item.id]}
 
 
 def final(item: OutboxItem, ending: Ending, terms: RetryTerms, now: datetime) -> Ending:

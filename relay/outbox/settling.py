@@ -20,9 +20,12 @@ from relay.store.engine import Store
 
 _log = structlog.get_logger(__name__)
 
+#: Letters of one transaction: enough to share its cost, few enough that a webhook does not wait long for the database.
+_TOGETHER = 16
+
 
 class Settler:
-    """Settles letters, many in one transaction: their writes then wait once for the database, not each for itself."""
+    """Settles letters, several in one transaction: they then wait once for the database, not each for itself."""
 
     def __init__(
         self, store: Store, senders: Mapping[OutboxKind, Sender], now: Callable[[], datetime], terms: RetryTerms
@@ -36,31 +39,57 @@ class Settler:
         """What became of each letter, by its id; one whose lease was lost is left to who has it now.
 
         Raises:
-            SQLAlchemyError: the database is away; nothing is settled.
+            SQLAlchemyError: the database is away; what was not settled may be given again.
         """
-        if not endings:
-            return {}
-        with self._store.writing() as session:
-            settled = [(claimed.letter.id, self._settle_one(session, claimed, ending)) for claimed, ending in endings]
-        return {row: ending for row, ending in settled if ending is not None}
+        settled: dict[int, Ending] = {}
+        for start in range(0, len(endings), _TOGETHER):
+            settled |= self._settle_some(endings[start : start + _TOGETHER])
+        return settled
 
-    def _settle_one(self, session: Session, claimed: Claimed, ending: Ending) -> Ending | None:
-        item = held(session, claimed)
-        if item is None:
-            _log.warning("outbox_lease_lost", item=claimed.letter.id, kind=claimed.letter.kind)
-            return None
+    def _settle_some(self, endings: Sequence[tuple[Claimed, Ending]]) -> dict[int, Ending]:
         now = self._now()
-        last = final(item, ending, self._terms, now)
+        with self._store.writing() as session:
+            items = held(session, [claimed for claimed, _ in endings])
+            for claimed, _ in endings:
+                if claimed.letter.id not in items:
+                    _log.warning("outbox_lease_lost", item=claimed.letter.id, kind=claimed.letter.kind)
+            mine = [(items[one.letter.id], ending) for one, ending in endings if one.letter.id in items]
+            last = {item.id: final(item, ending, self._terms, now) for item, ending in mine}
+            if not self._all_booked(session, items, last, now):
+                last = {item.id: self._booked_alone(session, item, last[item.id], now) for item, _ in mine}
+        for row, ending in last.items():
+            _tell(items[row], ending)
+        return last
+
+    def _all_booked(
+        self, session: Session, items: Mapping[int, OutboxItem], last: Mapping[int, Ending], now: datetime
+    ) -> bool:
+        """Settle all at once. False when a sender's books fail: nothing is written then."""
         try:
             with session.begin_nested():
-                conclude(item, last, self._terms, now)
-                self._senders[item.kind].settle(session, item, last, now)
+                self._book(session, [(items[row], ending) for row, ending in last.items()], now)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:  # noqa: BLE001  # a sender's bug: which one, and why, is found when each is booked alone
+            return False
+        return True
+
+    def _booked_alone(self, session: Session, item: OutboxItem, ending: Ending, now: datetime) -> Ending:
+        try:
+            with session.begin_nested():
+                self._book(session, [(item, ending)], now)
         except (OperationalError, InterfaceError):
             raise
         except Exception as fault:  # noqa: BLE001  # a sender's bug; sending again would not mend its books
             return self._park(session, item, fault, now)
-        _tell(item, last)
-        return last
+        return ending
+
+    def _book(self, session: Session, endings: Sequence[tuple[OutboxItem, Ending]], now: datetime) -> None:
+        for item, ending in endings:
+            self._senders[item.kind].settle(session, item, ending, now)
+        # The rows come last: they are then written in one go, and not one before each sender's next statement.
+        for item, ending in endings:
+            conclude(item, ending, self._terms, now)
 
     def _park(self, session: Session, item: OutboxItem, fault: Exception, now: datetime) -> Ending:
         _log.error("outbox_books_failed", item=item.id, kind=item.kind, exc_info=fault)

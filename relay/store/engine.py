@@ -7,8 +7,9 @@ fails there whatever the timeout. No session may be held across an HTTP call.
 from __future__ import annotations
 
 import fcntl
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._writing_engine = engine.execution_options(**{_WRITE_OPTION: True})
+        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -42,7 +44,9 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session in one transaction: committed at the end, rolled back when the block raises."""
-        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
+        # SQLite has one writer. Who waits inside SQLite sleeps for up to 100 ms at a time, whoever is done meanwhile;
+        # who waits here goes on at once. Writers of other processes still meet inside.
+        with self._turn, Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
             yield session
 
 
