@@ -33,11 +33,14 @@ _log = structlog.get_logger(__name__)
 
 #: What the names of our check runs begin with.
 PREFIX = "crcr/"
+#: GitHub's numbers are far from it, and Python refuses to read very long ones.
+_RUN_DIGITS = 18
 
 
 def run_number(run_id: str) -> int | None:
     """GitHub's number of a workflow run; None for a run of another CI. 0 is nobody's."""
-    return int(run_id) if run_id.isascii() and run_id.isdecimal() and int(run_id) > 0 else None
+    plain = run_id.isascii() and run_id.isdecimal() and len(run_id) <= _RUN_DIGITS
+    return int(run_id) or None if plain else None
 
 
 @dataclass(frozen=True, slots=True)

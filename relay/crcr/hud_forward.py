@@ -29,6 +29,7 @@ from relay.store.crcr_models import BackendJob, OutboxItem, OutboxKind
 _log = structlog.get_logger(__name__)
 
 KEY_HEADER = "x-hud-internal-bot"
+_JSON = {"Content-Type": "application/json"}
 #: Of one try.
 TIMEOUT_S = 10.0
 #: Nothing of its answer is needed but its first words.
@@ -120,7 +121,10 @@ class HudPost:
         Raises:
             httpx.HTTPError: there was no answer.
         """
-        return ask(self._client, self._client.build_request("POST", url, json=posted), ANSWER_CAP)
+        # In ASCII: a backend's JSON may hold half a character, which has no UTF-8 form.
+        content = json.dumps(posted).encode("ascii")
+        request = self._client.build_request("POST", url, content=content, headers=_JSON)
+        return ask(self._client, request, ANSWER_CAP)
 
     def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,6 @@ caller's transaction. Source: crcr-protocol 1.8.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,20 +15,11 @@ from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Allowlist, Participation
 from relay.crcr.check_runs import Wish, is_shown, show, shown_name, wish
+from relay.crcr.pr_context import part, upstream_context
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob
 
 PREFIX = "ciflow/crcr/"
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPull:
-    """The pull request that got the label."""
-
-    repo: str
-    number: int
-    head_sha: str
-    is_open: bool
 
 
 def device_of(label: str) -> str | None:
@@ -41,54 +31,35 @@ def handle_label(
     session: Session, settings: RelaySettings, allowlist: Allowlist, payload: Mapping[str, Any], now: datetime
 ) -> dict[str, Any]:
     """Answer a `labeled` webhook: which jobs got a check run by it. Doing it twice is the same as doing it once."""
-    device = device_of(_text(_object(payload, "label"), "name"))
+    name = part(payload, "label").get("name")
+    device = device_of(name) if isinstance(name, str) else None
     if device is None:
         return {"ignored": True}
-    pull = _pull_of(payload)
-    if pull is None:
+    pull = upstream_context("pull_request", payload)
+    if pull.pr_number is None or not pull.head_sha:
         return {"ignored": True, "reason": "missing pr context"}
-    if not pull.is_open and not settings.crcr_strict_compat:
+    if part(payload, "pull_request").get("state") == "closed" and not settings.crcr_strict_compat:
         return {"ignored": True, "reason": "the pull request is closed"}
     created: list[str] = []
     for backend in allowlist.of_device(device):
         if not backend.takes_part_in(Participation.PULL_REQUEST):
             continue
-        wish(session, Wish(pull.repo, pull.head_sha, backend.key, pull.number), f"the label {PREFIX}{device}", now)
-        for job in _reported(session, settings, pull, backend.key, now):
+        wanted = Wish(settings.upstream_repo, pull.head_sha, backend.key, pull.pr_number)
+        wish(session, wanted, f"the label {name}", now)
+        for job in _reported(session, settings, wanted, now):
             if is_shown(session, job, backend.level):
                 show(session, settings, job, now)
                 created.append(shown_name(job))
     return {"ok": True, "created_check_runs": created}
 
 
-def _reported(
-    session: Session, settings: RelaySettings, pull: LabelledPull, repo_key: str, now: datetime
-) -> Sequence[BackendJob]:
+def _reported(session: Session, settings: RelaySettings, wanted: Wish, now: datetime) -> Sequence[BackendJob]:
     """The newest of each of a backend's jobs on this commit, unless it is too old to be of interest."""
     since = now - timedelta(seconds=settings.crcr_status_ttl_s)
     newest = (
         select(func.max(BackendJob.id))
-        .where(BackendJob.head_sha == pull.head_sha, BackendJob.repo_key == repo_key)
+        .where(BackendJob.head_sha == wanted.head_sha, BackendJob.repo_key == wanted.repo_key)
         .where(func.coalesce(BackendJob.completed_at, BackendJob.in_progress_at) > since)
         .group_by(BackendJob.workflow, BackendJob.job_name)
     )
     return session.scalars(select(BackendJob).where(BackendJob.id.in_(newest)).order_by(BackendJob.id)).all()
-
-
-def _pull_of(payload: Mapping[str, Any]) -> LabelledPull | None:
-    pull = _object(payload, "pull_request")
-    repo = _text(_object(payload, "repository"), "full_name")
-    sha, number = _text(_object(pull, "head"), "sha"), pull.get("number")
-    if not repo or not sha or isinstance(number, bool) or not isinstance(number, int):
-        return None
-    return LabelledPull(repo, number, sha, pull.get("state") != "closed")
-
-
-def _object(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = holder.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(holder: Mapping[str, Any], key: str) -> str:
-    value = holder.get(key)
-    return value if isinstance(value, str) else ""

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from relay.crcr.check_runs import run_number
 from relay.crcr.endings import ending_of
 from relay.crcr.parts import GitHub
+from relay.crcr.pr_context import upstream_context
 from relay.github.types import GitHubError
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.types import Ending, Letter, Sent
@@ -31,16 +32,13 @@ _OVER = frozenset({404, 409})
 def supersede(session: Session, settings: RelaySettings, payload: Mapping[str, Any], now: datetime) -> Sequence[int]:
     """Mark the pending jobs that a `pull_request` webhook makes useless: those of other commits after `synchronize`,
     all after `closed`. Their ids; a job is marked once."""
-    action, pull = payload.get("action"), payload.get("pull_request")
-    number = pull.get("number") if isinstance(pull, dict) else None
-    if action not in {"synchronize", "closed"} or isinstance(number, bool) or not isinstance(number, int):
+    action, pull = payload.get("action"), upstream_context("pull_request", payload)
+    if pull.pr_number is None or action not in ("synchronize", "closed"):
         return ()
-    head = pull.get("head") if isinstance(pull, dict) else None
-    sha = head.get("sha") if isinstance(head, dict) else None
-    if action == "synchronize" and not isinstance(sha, str):
+    if action == "synchronize" and not pull.head_sha:
         return ()
-    jobs = _pending(session, settings, number, except_of=sha if action == "synchronize" else None)
-    reason = "the pull request was closed" if action == "closed" else f"the pull request moved on to {sha}"
+    jobs = _pending(session, settings, pull.pr_number, except_of=pull.head_sha if action == "synchronize" else None)
+    reason = "the pull request was closed" if action == "closed" else f"the pull request moved on to {pull.head_sha}"
     session.add_all(BackendJobEvent(job_id=job.id, at=now, kind=SUPERSEDED, text=reason) for job in jobs)
     if settings.crcr_cancel_superseded:
         enqueue_all(session, _cancellations(jobs), now)

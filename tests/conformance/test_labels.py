@@ -121,7 +121,7 @@ def test_a_device_that_nobody_has_shows_nothing(world: World) -> None:
 @pytest.mark.parametrize("pull", [None, {}, {"number": 7}, {"head": {"sha": S1}}])
 def test_a_label_of_no_pull_request_is_ignored(world: World, pull: object) -> None:
     """With the reason."""
-    answered = label(world, pull_request=pull)
+    answered = label(world, pull_request=pull, number=None)
     assert (answered["ignored"], answered["reason"]) == (True, "missing pr context")
     assert wishes(world) == []
 

@@ -98,7 +98,7 @@ def test_a_run_of_github_is_never_linked_elsewhere(stage: Stage) -> None:
     assert details_url(job, WEB) == "https://github.com/a/l4/actions/runs/100"
 
 
-@pytest.mark.parametrize("text", ["", "0", "abc", "1a", "-1", "1.0", "٣", " 1", "0198-uuid"])
+@pytest.mark.parametrize("text", ["", "0", "abc", "1a", "-1", "1.0", "٣", " 1", "0198-uuid", "9" * 5_000])
 def test_a_text_that_is_no_run_of_github_is_none(text: str) -> None:
     """Only decimal digits of ours name one, and 0 is nobody's."""
     assert run_number(text) is None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -80,6 +82,14 @@ def test_the_request_is_as_the_hud_knows_it(stage: Stage) -> None:
     (request,) = hud.requests
     assert (request.method, str(request.url)) == ("POST", LETTER.target)
     assert (request.headers["x-hud-internal-bot"], request.headers["content-type"]) == ("the-key", "application/json")
+
+
+def test_half_a_character_arrives_as_it_came(stage: Stage) -> None:
+    """JSON may hold one, and UTF-8 may not."""
+    hud = Answers(200)
+    told = envelope("a/l2", "L2", callback(note="half \ud83d"))
+    assert HudSender(stage.context.settings, hud.transport).send(replace(LETTER, body=told)) == Sent()
+    assert json.loads(hud.requests[0].content) == told
 
 
 def test_without_a_key_none_is_sent(stage: Stage) -> None:

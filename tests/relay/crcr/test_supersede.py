@@ -72,8 +72,8 @@ def test_a_job_is_marked_once(stage: Stage) -> None:
     [
         pull_request("opened", sha=S2),
         pull_request("labeled", sha=S2),
-        pull_request("closed") | {"pull_request": None},
-        pull_request("closed") | {"pull_request": {"number": "7"}},
+        pull_request("closed") | {"pull_request": None, "number": None},
+        pull_request("closed") | {"pull_request": {"number": "7"}, "number": None},
         pull_request("synchronize") | {"pull_request": {"number": 7, "head": None}},
         pull_request("synchronize") | {"pull_request": {"number": 7, "head": {"sha": None}}},
     ],
