@@ -23,6 +23,8 @@ COMPLETED = "completed"
 CONCLUSIONS = ("success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required", "stale")
 
 _EVENT_CAP = 100
+#: What the record holds of a word that is none of GitHub's.
+_CONCLUSION_CAP = 32
 _ATTEMPT_LIMIT = 2**31
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -185,7 +187,7 @@ def _attempt(value: object, strict: bool) -> int:
 
 def _conclusion(value: object, strict: bool) -> str | None:
     if strict:
-        return _short(value) or None
+        return _short(value)[:_CONCLUSION_CAP] or None
     if value not in CONCLUSIONS:
         raise CallbackRefusedError(
             400, f"workflow.conclusion of a completed job must be one of: {', '.join(CONCLUSIONS)}"

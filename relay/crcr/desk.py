@@ -30,7 +30,7 @@ from relay.crcr.parts import AllowlistUnavailableError, CrcrParts, VerifiedClaim
 from relay.crcr.rate_limit import AddressLimit, count_call, take_token
 from relay.crcr.replay_guard import admit
 from relay.github.commits import CommitCheck
-from relay.store.crcr_models import Dispatch
+from relay.store.crcr_models import DELIVERY_CAP, Dispatch
 
 _log = structlog.get_logger(__name__)
 
@@ -178,7 +178,8 @@ class CallbackDesk:
         """Say on the dispatch that this answers, if there is one, that nobody listened: somebody took the backend off
         the list while it was at work."""
         delivery = body.get("delivery_id") if isinstance(body, dict) else None
-        if not isinstance(delivery, str):
+        # Nobody has judged this body, and no database compares with just any text.
+        if not isinstance(delivery, str) or len(delivery) > DELIVERY_CAP or not delivery.isprintable():
             return
         asked = (Dispatch.delivery_id == delivery, Dispatch.repo_key == repo_key(repo), Dispatch.level != Level.L1.name)
         with self.context.store.reading() as session:

@@ -63,7 +63,7 @@ def commit_of(callback: Callback) -> str:
     """The commit that a report is about; empty when it names none that could be one."""
     payload = callback.body.get("payload")
     told = payload.get("head_sha") if isinstance(payload, dict) else None
-    sha = told if isinstance(told, str) and told else callback.delivery_id
+    sha = told if isinstance(told, str) and _SHA.fullmatch(told) else callback.delivery_id
     return sha.lower() if _SHA.fullmatch(sha) else sha if len(sha) <= SHA_CAP else ""
 
 

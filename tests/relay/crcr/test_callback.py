@@ -136,6 +136,7 @@ def test_the_strict_mode_takes_any_conclusion() -> None:
     """As the original does."""
     assert parse(status="completed", conclusion="banana", strict=True).conclusion == "banana"
     assert parse(status="completed", conclusion=None, strict=True).conclusion is None
+    assert parse(status="completed", conclusion="b" * 500, strict=True).conclusion == "b" * 32
 
 
 def test_a_running_job_has_no_conclusion() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +19,15 @@ from relay.context import RelayContext
 from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import IGNORED_HEADER, Answer, CallbackDesk
 from relay.crcr.parts import CrcrParts, TokenRefusedError, VerifiedClaims
-from relay.store.crcr_models import Dispatch, DispatchState
+from relay.store.crcr_models import (
+    BackendJob,
+    BackendJobEvent,
+    CrcrResult,
+    Dispatch,
+    DispatchState,
+    OutboxItem,
+    OutboxKind,
+)
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
 from tests.conformance.payloads import S1, callback, nightly
@@ -81,11 +91,14 @@ def make_scene(tmp_path: Path) -> Iterator[MakeScene]:
     """Makes a scene, ours unless `strict`, with a GitHub unless not."""
     contexts: list[RelayContext] = []
 
-    def make(*, strict: bool = False, github: bool = True, parts: bool = True) -> Scene:
+    def make(*, strict: bool = False, github: bool = True, parts: bool = True, database_url: str = "") -> Scene:
         clock, hub = Clock(), GitHubStandIn()
         allowlist = AllowlistStandIn(clock)
         crcr = CrcrParts(allowlist, NamedCallers(), hub if github else None)
-        context = create_context(story_settings(tmp_path, strict=strict), crcr=crcr if parts else None, now=clock)
+        settings = story_settings(tmp_path, strict=strict).model_copy(update={"hud_url": "https://hud.example/api"})
+        if database_url:
+            settings = settings.model_copy(update={"database_url": database_url})
+        context = create_context(settings, crcr=crcr if parts else None, now=clock)
         contexts.append(context)
         return Scene(context, allowlist, hub, CallbackDesk(context))
 
@@ -176,3 +189,41 @@ def test_no_commit_is_asked_for_by_who_may_not_report(make_scene: MakeScene) -> 
     scene.refused(nightly("main"))
     scene.refused(nightly(status="in_progress"))
     assert scene.github.calls == []
+
+
+def test_a_storm_of_reports_is_applied_once_each(make_scene: MakeScene, empty_database_url: str) -> None:
+    """Twelve times the same start and end of two jobs, all at once and in any order: two jobs, each with one start, one
+    end, one result and at most a letter for each; nobody is told of a failure."""
+    scene = make_scene(database_url=empty_database_url)
+    scene.dispatched()
+    told = [(status, job) for status in ("in_progress", "completed") for job in ("one", "two")] * 12
+    statuses: list[int] = []
+
+    def post(status: str, job: str) -> None:
+        try:
+            scene.post(callback(status, job_name=job))
+            statuses.append(200)
+        except CallbackRefusedError as problem:
+            statuses.append(problem.status)
+
+    threads = [threading.Thread(target=post, args=one) for one in told]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(statuses) == 48
+    # A start that comes after both start and end of its job were heard is refused, as the protocol has it.
+    assert set(statuses) <= {200, 400}
+    with scene.context.store.reading() as session:
+        jobs = session.scalars(select(BackendJob)).all()
+        kinds = Counter(session.scalars(select(BackendJobEvent.kind)))
+        results = session.scalars(select(CrcrResult)).all()
+        letters = session.scalars(select(OutboxItem).where(OutboxItem.kind == OutboxKind.HUD)).all()
+    assert sorted((job.job_name, job.state.value, job.conclusion) for job in jobs) == [
+        ("one", "completed", "success"),
+        ("two", "completed", "success"),
+    ]
+    assert kinds["callback.finish"] == 2
+    assert kinds["callback.start"] + kinds["callback.late_start"] == 2
+    assert sorted((row.job_name, row.status) for row in results) == [("one", "completed"), ("two", "completed")]
+    assert len(letters) == 4
