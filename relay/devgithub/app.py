@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Request
+from functools import cache
+from typing import Any
+
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -25,15 +28,46 @@ def create_devgithub(state: DevGitHub) -> FastAPI:
     """The application over a state. It listens to whoever reaches it, so serve it on loopback only."""
     app = FastAPI(title="GitHub on this machine", openapi_url=None, docs_url=None, redoc_url=None)
     app.state.devgithub = state
-    for routes in (routes_apps, routes_checks, routes_actions, routes_content, routes_graphql, routes_issuer):
-        app.include_router(routes.router)
-    app.include_router(routes_steering.router)
+    for room in _ROOMS:
+        app.include_router(room.router, dependencies=[Depends(_only_known)])
     app.include_router(routes_content.pages)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_middleware(Gate, state=state)
     return app
+
+
+def _only_known(request: Request) -> None:
+    """Refuse a query parameter that no code reads: an ignored one would answer another question than was asked.
+
+    Raises:
+        RefusedError: 501, which GitHub never says.
+    """
+    known = _known_parameters(request.scope["route"].path_format, request.method)
+    unknown = [] if known is None else sorted(set(request.query_params) - known)
+    if unknown:
+        raise RefusedError(501, f"The local GitHub does not know the parameter {', '.join(unknown)} here.")
+
+
+_ROOMS = (routes_apps, routes_checks, routes_actions, routes_content, routes_graphql, routes_issuer, routes_steering)
+
+
+def _known_parameters(path: str, method: str) -> set[str] | None:
+    operation = _operations().get(path, {}).get(method.lower())
+    if operation is None:
+        return None
+    return {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
+
+
+@cache
+def _operations() -> dict[str, Any]:
+    """What our own routes take, in FastAPI's words. The same for every state, and needed only by some requests."""
+    described = FastAPI()
+    for room in _ROOMS:
+        described.include_router(room.router)
+    paths: dict[str, Any] = described.openapi()["paths"]
+    return paths
 
 
 def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -43,9 +77,10 @@ def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 def _unknown(_: Request, error: Exception) -> JSONResponse:
-    """GitHub knows no 405: a wrong method is a page that is not there."""
+    """No route. GitHub may have one: to say "not found" for it would be to say that the thing is not there."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    refused = RefusedError(404 if status in (404, 405) else status, "Not Found")
+    said = "The local GitHub has no such operation; the real one may have it."
+    refused = RefusedError(501 if status in (404, 405) else status, said)
     return JSONResponse(refusal_body(refused), refused.status)
 
 

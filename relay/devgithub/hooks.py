@@ -81,7 +81,9 @@ class Hooks:
     def of(self, app: App) -> list[Delivery]:
         """The deliveries of an app, the newest first."""
         with self._lock:
-            return [delivery for delivery in reversed(self.deliveries) if delivery.app is app]
+            own = [delivery for delivery in self.deliveries if delivery.app is app]
+        # Several are under way at once, and arrive in any order.
+        return sorted(own, key=lambda delivery: -delivery.id)
 
     def wait_idle(self, timeout_s: float = ANSWER_WITHIN_S) -> None:
         """Wait until everything that was posted has been answered. Raises TimeoutError."""

@@ -5,8 +5,8 @@ Source: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, NamedTuple, TypeVar
 
 from fastapi import Query, Request, Response
 
@@ -30,13 +30,24 @@ def page_of(items: Sequence[_T], page: int, per_page: int, request: Request, res
     return items[(page - 1) * size : page * size]
 
 
-def after_cursor(items: Sequence[_T], cursor: str, per_page: int, request: Request, response: Response) -> Sequence[_T]:
-    """One page from a cursor on, which is the number of items before it; the `Link` header names the next one."""
-    begin = int(cursor) if cursor.isdecimal() else 0
-    end = begin + min(per_page, MOST)
-    if end < len(items):
-        response.headers["Link"] = _link(request, "next", cursor=end)
-    return items[begin:end]
+class Pages(NamedTuple):
+    """How a caller pages: what it asked for, and the answer whose `Link` header leads on."""
+
+    cursor: str
+    per_page: int
+    request: Request
+    response: Response
+
+
+def from_cursor(items: Sequence[_T], number: Callable[[_T], int], pages: Pages) -> Sequence[_T]:
+    """One page of items whose numbers fall. A cursor is the number of the next page's first item, so that what is new
+    meanwhile moves no page."""
+    begin = int(pages.cursor) if pages.cursor.isdecimal() else None
+    left = [each for each in items if begin is None or number(each) <= begin]
+    size = min(pages.per_page, MOST)
+    if len(left) > size:
+        pages.response.headers["Link"] = _link(pages.request, "next", cursor=number(left[size]))
+    return left[:size]
 
 
 def _link(request: Request, rel: str, **query: int) -> str:

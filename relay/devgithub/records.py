@@ -180,6 +180,11 @@ class Delivery:
     response_headers: dict[str, str] = field(default_factory=dict, repr=False)
     response_body: str = field(default="", repr=False)
 
+    @property
+    def taken(self) -> bool:
+        """Whether the receiver answered that it has it."""
+        return 200 <= self.status_code < 400
+
 
 @dataclass
 class Repository:

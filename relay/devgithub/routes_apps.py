@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Request, Response
 
 from relay.devgithub import bodies
 from relay.devgithub.access import AppOf, CallerOf, RepositoryOf, State
 from relay.devgithub.bodies import Json
-from relay.devgithub.paging import PageNumber, PageSize, after_cursor, page_of
+from relay.devgithub.paging import PageNumber, Pages, PageSize, from_cursor, page_of
 from relay.devgithub.records import App, Delivery, Installation, RefusedError, not_found
 from relay.devgithub.state import DevGitHub
 
@@ -104,10 +104,19 @@ def rate_limit(caller: CallerOf, state: State) -> Json:
 
 @router.get("/app/hook/deliveries")
 def list_deliveries(
-    app: AppOf, state: State, request: Request, response: Response, *, per_page: PageSize = 30, cursor: str = ""
+    app: AppOf,
+    state: State,
+    request: Request,
+    response: Response,
+    *,
+    per_page: PageSize = 30,
+    cursor: str = "",
+    status: Literal["", "success", "failure"] = "",
 ) -> list[Json]:
-    """The deliveries of the app's webhook, the newest first."""
-    return [_delivery_item(each) for each in after_cursor(state.hooks.of(app), cursor, per_page, request, response)]
+    """The deliveries of the app's webhook, the newest first, all or those that the receiver took (or did not)."""
+    kept = [each for each in state.hooks.of(app) if status in ("", "success" if each.taken else "failure")]
+    shown = from_cursor(kept, lambda each: each.id, Pages(cursor, per_page, request, response))
+    return [_delivery_item(each) for each in shown]
 
 
 @router.get("/app/hook/deliveries/{delivery_id}")

@@ -104,7 +104,7 @@ def relay_variables(state: DevGitHub, app: App, plan: Plan) -> Mapping[str, str]
         "RELAY_GITHUB_APP_PRIVATE_KEY": app.private_pem,
         "RELAY_DEV_OIDC_ISSUER": state.url,
         "RELAY_UPSTREAM_REPO": plan.upstream,
-        "RELAY_ALLOWLIST_URL": f"https://github.com/{plan.upstream}/blob/main/{ALLOWLIST_PATH}",
+        "RELAY_ALLOWLIST_URL": f"{state.url}/{plan.upstream}/blob/main/{ALLOWLIST_PATH}",
         "RELAY_UPSTREAM_CLONE_URL": str(plan.clone),
     }
 

@@ -102,10 +102,11 @@ def test_deliveries_are_listed_page_by_page_and_sent_again(
         answer = client.as_app("GET", path)
         seen += [each["id"] for each in answer.json()]
         path = answer.links.get("next", {}).get("url")
-    assert seen == sorted(seen, reverse=True)
+        served.state.hooks.send(app, "push", {"number": "new meanwhile"}, installation=1, repository=2)
+    assert seen == sorted(set(seen), reverse=True)
     assert len(seen) == 5
     one = client.as_app("GET", f"/app/hook/deliveries/{seen[0]}").json()
-    assert (one["status_code"], one["request"]["payload"]) == (404, {"number": 4})
+    assert (one["status_code"], one["request"]["payload"]) == (501, {"number": 4})
     assert client.as_app("POST", f"/app/hook/deliveries/{seen[0]}/attempts").status_code == 202
     served.state.hooks.wait_idle()
     newest = client.as_app("GET", "/app/hook/deliveries").json()[0]
@@ -118,3 +119,15 @@ def test_the_rate_limit_is_told_and_costs_nothing_to_ask(client: GitHubClient) -
     used = client.as_app("GET", f"/repos/{UPSTREAM}/installation").headers["x-ratelimit-used"]
     assert used == "1"
     assert client.as_app("GET", "/rate_limit").json()["rate"]["used"] == 1
+
+
+def test_failed_deliveries_are_listed_apart(client: GitHubClient, served: ServedGitHub, app: App) -> None:
+    app.webhook_url = f"{served.url}/.well-known/jwks"  # takes no POST
+    served.state.hooks.send(app, "push", {}, installation=1, repository=2)
+    served.state.hooks.deliveries[0].status_code = 200
+    served.state.hooks.send(app, "push", {}, installation=1, repository=2)
+    codes = {
+        status: [each["status_code"] for each in client.as_app("GET", f"/app/hook/deliveries?status={status}").json()]
+        for status in ("success", "failure")
+    }
+    assert codes == {"success": [200], "failure": [501]}

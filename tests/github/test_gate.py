@@ -106,15 +106,18 @@ def test_an_apps_token_that_is_over_is_refused(client: GitHubClient, served: Ser
 
 
 def test_what_is_not_there_is_said_githubs_way() -> None:
-    """Asked without the description, which would answer first: no page is 405, no error is another framework's."""
+    """Asked without the description, which would answer first. No error is another framework's, and what the local
+    GitHub cannot do is never said to be absent."""
     with serve_devgithub(described=False) as served, httpx.Client(base_url=served.url, trust_env=False) as http:
         app = served.state.add_app()
         served.state.add_repository(BACKEND, app=app)
         client = GitHubClient(served, app)
         token = {"Authorization": f"Bearer {client.token(BACKEND)}"}
         client.close()
-        assert http.get("/nope").status_code == 404
-        assert http.put(f"/repos/{BACKEND}/dispatches").status_code == 404
+        assert http.get(f"/repos/{BACKEND}/branches").status_code == 501
+        assert http.put(f"/repos/{BACKEND}/dispatches").status_code == 501
+        ignored = http.get(f"/repos/{BACKEND}/actions/runs?branch=main&event=push", headers=token)
+        assert (ignored.status_code, "parameter branch here" in ignored.json()["message"]) == (501, True)
         broken = http.post(f"/repos/{BACKEND}/dispatches", headers=token | JSON, content=b"{")
         assert (broken.status_code, broken.json()["message"]) == (400, "Problems parsing JSON")
         for wrong in (b"[]", b"null", b"1"):
