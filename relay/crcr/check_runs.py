@@ -140,8 +140,8 @@ class CheckRunSender:
     def send(self, letter: Letter) -> Ending:
         """Create or update; a check run that is no longer there is created again."""
         check = CheckRun(**letter.body["check"])
-        known = None if letter.body.get("anew") else self._known(letter)
         try:
+            known = None if letter.body.get("anew") else self._known(letter, check)
             if known is not None and self._updated(letter.target, known, check):
                 return Sent({"check_id": known})
             return Sent({"check_id": self._github.create_check_run(letter.target, check)})
@@ -156,9 +156,18 @@ class CheckRunSender:
         if isinstance(ending, Undeliverable):
             _log.error("check_run_refused", repo=item.target, job=item.job_id, reason=ending.reason)
 
-    def _known(self, letter: Letter) -> int | None:
+    def _known(self, letter: Letter, check: CheckRun) -> int | None:
+        """The job's check run. An earlier attempt may have created one, and its answer been lost, or our process."""
         with self._store.reading() as session:
-            return session.scalar(select(BackendJob.check_id).where(BackendJob.id == letter.job_id))
+            known = session.scalar(select(BackendJob.check_id).where(BackendJob.id == letter.job_id))
+        if known is not None or letter.attempt == 1:
+            return known
+        seen = self._github.named_check_runs(letter.target, check.head_sha, check.name)
+        alike = [one.id for one in seen if one.external_id == check.external_id]
+        with self._store.reading() as session:
+            # Attempts of one run look alike; another attempt's check run is not this one's.
+            others = set(session.scalars(select(BackendJob.check_id).where(BackendJob.head_sha == check.head_sha)))
+        return next((one for one in alike if one not in others), None)
 
     def _updated(self, repo: str, check_id: int, check: CheckRun) -> bool:
         try:

@@ -63,6 +63,10 @@ class GitHub(Protocol):
         """`PATCH /repos/{repo}/check-runs/{check_id}`."""
         ...
 
+    def named_check_runs(self, repo: str, head_sha: str, name: str) -> Sequence[SeenCheckRun]:
+        """`GET /repos/{repo}/commits/{head_sha}/check-runs?check_name=`: at most 100, the newest first."""
+        ...
+
     def suite_check_runs(self, repo: str, suite_id: int) -> Sequence[SeenCheckRun]:
         """All check runs of a suite, every page."""
         ...

@@ -91,6 +91,12 @@ class GitHubApp:
         """Let a check run say something else. Its commit stays."""
         self._in(repo, "PATCH", f"/check-runs/{check_id}", body=check_run_body(check))
 
+    def named_check_runs(self, repo: str, head_sha: str, name: str) -> Sequence[SeenCheckRun]:
+        """All check runs of a name on a commit, at most 100, the newest first."""
+        query: dict[str, str | int] = {"check_name": name, "filter": "all", "per_page": _PAGE}
+        listed = read(CheckPage, self._in(repo, "GET", f"/commits/{quote(head_sha, safe='')}/check-runs", query=query))
+        return sorted(listed.seen(), key=lambda seen: -seen.id)
+
     def suite_check_runs(self, repo: str, suite_id: int) -> Sequence[SeenCheckRun]:
         """The newest check run of each name in a suite."""
         found: list[SeenCheckRun] = []

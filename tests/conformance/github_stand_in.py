@@ -95,6 +95,14 @@ class GitHubStandIn:
         known = self.checks[check_id]
         self.checks[check_id] = replace(known, check=check, writes=known.writes + 1)
 
+    def named_check_runs(self, repo: str, head_sha: str, name: str) -> Sequence[SeenCheckRun]:
+        self._asked("named_check_runs", repo)
+        found = [shown for shown in self.named(name) if (shown.repo, shown.check.head_sha) == (repo, head_sha)]
+        return [
+            SeenCheckRun(shown.id, name, shown.check.external_id, shown.check.status, shown.check.conclusion)
+            for shown in reversed(found)
+        ]
+
     def suite_check_runs(self, repo: str, suite_id: int) -> Sequence[SeenCheckRun]:
         self._asked("suite_check_runs", repo)
         return self.suites.get(suite_id, [])

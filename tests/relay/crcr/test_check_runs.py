@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from relay.allowlist.types import Level
 from relay.context import RelayContext
-from relay.crcr.check_runs import Wish, check_of, details_url, is_shown, run_number, show, wish, wished
+from relay.crcr.check_runs import CheckRunSender, Wish, check_of, details_url, is_shown, run_number, show, wish, wished
 from relay.github.types import CheckRun, GitHubError
+from relay.outbox.types import Letter, Sent
 from relay.store.crcr_models import JobState, OutboxKind, OutboxState
 from tests.conformance.payloads import S1, S2, UPSTREAM
 from tests.relay.crcr.stage import Stage, a_job, completed, staged
@@ -228,3 +230,36 @@ def test_a_refusal_is_tried_again_or_parked(
     stage.outbox.deliver_due()
     (row,) = stage.queued(OutboxKind.CHECK_RUN)
     assert (row.state, row.last_error, stage.job(job.id).check_id) == (state, error.message, known)
+
+
+def letter(stage: Stage, job_id: int, attempt: int) -> Letter:
+    """The letter about a job, at one of its attempts."""
+    body = {"check": asdict(check_of(stage.job(job_id), WEB))}
+    return Letter(1, OutboxKind.CHECK_RUN, "k", UPSTREAM, attempt, body, job_id=job_id)
+
+
+def test_a_check_run_whose_creation_was_not_noted_is_found_again(stage: Stage) -> None:
+    """The process died, or GitHub's answer was lost, after it had been created: there is one all the same."""
+    sender = CheckRunSender(stage.github, stage.context.store)
+    job = stage.add()
+    endings = [sender.send(letter(stage, job.id, attempt)) for attempt in (1, 2, 3)]
+    assert endings == [Sent({"check_id": 1})] * 3
+    assert [check.writes for check in stage.github.checks.values()] == [3]
+
+
+def test_the_check_run_of_another_attempt_is_not_taken_for_it(stage: Stage) -> None:
+    """Attempts of one run have the same name and external id."""
+    sender = CheckRunSender(stage.github, stage.context.store)
+    first = stage.add()
+    shown(stage, first.id)
+    stage.outbox.deliver_due()
+    second = stage.add(run_attempt=2)
+    assert sender.send(letter(stage, second.id, 2)) == Sent({"check_id": 2})
+    assert [check.writes for check in stage.github.checks.values()] == [1, 1]
+
+
+def test_a_first_attempt_looks_for_nothing(stage: Stage) -> None:
+    """One request is enough when nothing went wrong."""
+    shown(stage, stage.add().id)
+    stage.outbox.deliver_due()
+    assert [call for call, _ in stage.github.calls] == ["create_check_run"]

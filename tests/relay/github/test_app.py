@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -64,6 +65,17 @@ def test_an_unknown_check_run_cannot_be_updated(scene: Scene) -> None:
     with pytest.raises(GitHubError) as refused:
         scene.client().update_check_run(UPSTREAM, 999, DONE)
     assert refused.value.status == 404
+
+
+def test_check_runs_of_a_name_are_found_on_their_commit(scene: Scene) -> None:
+    """All of them, the newest first; none of other names or commits."""
+    client = scene.client()
+    name = "crcr/acme/backend/CI & more/build #1"
+    numbers = [client.create_check_run(UPSTREAM, replace(CHECK, name=name)) for _ in range(2)]
+    client.create_check_run(UPSTREAM, CHECK)
+    client.create_check_run(UPSTREAM, replace(CHECK, name=name, head_sha=BASE))
+    seen = client.named_check_runs(UPSTREAM, HEAD, name)
+    assert [(one.id, one.name, one.external_id) for one in seen] == [(n, name, "100:7") for n in reversed(numbers)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 100, 101, 250])
