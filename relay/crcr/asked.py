@@ -15,8 +15,8 @@ from relay.crcr.pr_context import part
 from relay.crcr.push_refs import why_not_told
 from relay.settings import RelaySettings
 
-#: `closed` too: what to do about it is the backends' business.
-_TOLD_ACTIONS = frozenset({"opened", "reopened", "synchronize", "closed"})
+#: `closed` too: what to do about it is the backends' business. No set: what stands there may have no hash.
+_TOLD_ACTIONS = ("opened", "reopened", "synchronize", "closed")
 _CHECK_EVENTS = frozenset({"check_run", "check_suite"})
 
 

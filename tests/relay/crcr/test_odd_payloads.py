@@ -1,4 +1,4 @@
-"""Whatever stands in any place of a webhook, labels, re-runs and supersession take it or leave it, and never fail."""
+"""Whatever stands in any place of a webhook, the parts that read it take it or leave it, and never fail."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from relay.context import RelayContext
+from relay.crcr.asked import Asked, Incoming, asked_by
 from relay.crcr.labels import handle_label
 from relay.crcr.reruns import handle_rerequest
 from relay.crcr.supersede import supersede
-from tests.conformance.payloads import labeled, pull_request
+from tests.conformance.payloads import labeled, pull_request, push
 from tests.relay.crcr.stage import Stage, staged
 
 ODD: tuple[Any, ...] = (
@@ -55,6 +56,17 @@ def slim(payload: dict[str, Any]) -> dict[str, Any]:
     pull = payload["pull_request"]
     kept = {"number": 7, "state": "open", "head": {"sha": pull["head"]["sha"]}, "labels": pull["labels"]}
     return payload | {"pull_request": kept, "repository": {"full_name": "pytorch/pytorch"}}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("event", ["pull_request", "push", "check_run", "check_suite"])
+def test_what_is_asked_for(stage: Stage, event: str, strict: bool) -> None:
+    """Each asks for something or nothing."""
+    stage.set(crcr_strict_compat=strict)
+    payload = push() if event == "push" else slim(labeled("ciflow/crcr/npu"))
+    for odd in odd_ones(payload, *(key for key in payload if key not in ("repository", "sender", "commits"))):
+        asked, reason = asked_by(stage.context.settings, Incoming(event, "d1", b"", odd))
+        assert asked is Asked.NOTHING or not reason
 
 
 def test_labels(stage: Stage) -> None:
