@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import cast
 
 import structlog
-from sqlalchemy import select, update
+from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
@@ -30,6 +31,17 @@ from relay.store.models import Delivery
 _log = structlog.get_logger(__name__)
 
 _DELISTED = "the backend is no longer on the allowlist"
+
+# Written once: making a statement costs more than running it, and there is one for every letter.
+_DISPATCHES = cast("Table", Dispatch.__table__)
+_OPEN = (Dispatch.id == bindparam("of"), Dispatch.state != DispatchState.DISPATCHED)
+_ACCEPTED = (
+    update(_DISPATCHES)
+    .where(*_OPEN)
+    .values(state=DispatchState.DISPATCHED, dispatched_at=bindparam("at"), reason="", trim=bindparam("note"))
+)
+_POSTPONED = update(_DISPATCHES).where(*_OPEN).values(reason=bindparam("why"))
+_REFUSED = update(_DISPATCHES).where(*_OPEN).values(state=bindparam("to"), reason=bindparam("why"))
 
 
 def senders(context: RelayContext) -> Mapping[OutboxKind, Sender]:
@@ -71,14 +83,12 @@ class DispatchSender:
         """Keep with the dispatch what became of it. One that was accepted stays as it was then."""
         match ending:
             case Sent(answer):
-                values = {"state": DispatchState.DISPATCHED, "dispatched_at": now, "reason": "", "trim": answer["trim"]}
+                session.execute(_ACCEPTED, {"of": item.dispatch_id, "at": now, "note": answer["trim"]})
             case Postponed(reason):
-                values = {"reason": reason}
+                session.execute(_POSTPONED, {"of": item.dispatch_id, "why": reason})
             case Undeliverable(reason):
                 state = DispatchState.WITHDRAWN if reason == _DELISTED else DispatchState.FAILED
-                values = {"state": state, "reason": reason}
-        open_one = (Dispatch.id == item.dispatch_id, Dispatch.state != DispatchState.DISPATCHED)
-        session.execute(update(Dispatch).where(*open_one).values(**values))
+                session.execute(_REFUSED, {"of": item.dispatch_id, "to": state, "why": reason})
 
     def _envelope(self, letter: Letter) -> Envelope:
         with self._store.reading() as session:
