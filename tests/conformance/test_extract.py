@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.hud.matrix import scheduled_matrix
-from tests.conformance.payloads import S1, UPSTREAM
+from tests.conformance.payloads import S1, S2, UPSTREAM, callback, pull_request
 from tests.conformance.reported import ask, post, posted, rows
 from tests.conformance.world import World
 from tests.relay.hud.reports import SHA, envelope
@@ -163,6 +163,29 @@ def test_start_and_end_of_one_job_meet_whichever_check_reports_them(world: World
         post(world, envelope(status, check_run_id=check, started_at=_START))
     found = [row.status for row in rows(world)]
     assert found == (list(order) if world.strict else ["completed"])
+
+
+@pytest.mark.row("HX20")
+def test_start_and_end_meet_when_they_come_as_callbacks(world: World) -> None:
+    """From the webhook to the page: what the relay's own backends report is in its own results store."""
+    world.webhook("pull_request", pull_request())
+    world.drain()
+    assert world.callback(callback(check_run_id="900")).status_code == 200
+    assert world.callback(callback("completed", check_run_id="901")).status_code == 200
+    assert [row.status for row in rows(world)] == (["in_progress", "completed"] if world.strict else ["completed"])
+    shown = ask(world, "crcr_pr_results", pr=7)
+    assert {(row["downstream_repo"], row["downstream_repo_level"]) for row in shown} == {("a/l2", "L2")}
+
+
+@pytest.mark.row("HX17")
+def test_what_was_dispatched_is_believed_and_not_the_echo(world: World) -> None:
+    """A backend that claims another pull request and commit is in the record under the ones that it was told of."""
+    world.webhook("pull_request", pull_request())
+    world.drain()
+    forged = callback(payload=pull_request(number=8, sha=S2))
+    assert world.callback(forged).status_code == 200
+    (row,) = rows(world)
+    assert (row.pr_number, row.pytorch_head_sha) == (7, S1)
 
 
 @pytest.mark.row("HX21")

@@ -51,6 +51,9 @@ class _NoVerifier:
     def verify(self, authorization: str | None) -> Any:
         raise AssertionError("nothing here asks for a token")
 
+    def close(self) -> None:
+        """There is nothing to close."""
+
 
 class _Readers:
     """An application, and what is outside of it."""
@@ -89,6 +92,18 @@ def test_every_query_answers_a_list_of_objects(readers: _Readers, query: str) ->
     answer = readers.get(f"/api/clickhouse/{query}", parameters=json.dumps(_parameters(query)))
     assert answer.status_code == 200, answer.text
     assert isinstance(answer.json(), list)
+
+
+def test_a_declared_cadence_reaches_the_summary(settings: RelaySettings) -> None:
+    app = create_app(settings.model_copy(update={"crcr_cadences": "A/L2=2h"}), now=lambda: _START)
+    context = app.state.relay
+    started = (_START - timedelta(hours=3)).isoformat()
+    with context.store.writing() as session:
+        record_result(session, envelope("completed", event="nightly", started_at=started), _START)
+    answer = TestClient(app).get("/api/clickhouse/crcr_nightly_summary", params={"parameters": '{"days": 7}'})
+    assert [(row["stale"], row["expected_every_s"]) for row in answer.json()] == [(True, 7_200)]
+    context.waker.close()
+    context.store.engine.dispose()
 
 
 @pytest.mark.parametrize(
