@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import event, update
+from structlog.testing import capture_logs
 
 from relay.allowlist.findings import AllowlistError, Finding, Severity
 from relay.allowlist.kept_text import RETRY_S, KeptText
@@ -272,3 +273,28 @@ def test_a_kept_text_that_is_no_longer_understood_is_none(
         make().current()
     assert make().refresh().value == ("one", "two")
     assert clock.at - make().current().read_at == timedelta()
+
+
+def test_operators_are_told_once_of_each_problem(make: Make, origin: Origin, clock: Clock) -> None:
+    """Not at every question; and whether there is still a list in force."""
+    with capture_logs() as logs:
+        kept = make()
+        kept.current()
+        for error, text in ((DOWN, "one two"), (DOWN, "one two"), (None, "wrong"), (None, "wrong"), (None, "good")):
+            origin.error, origin.text = error, text
+            kept.refresh()
+    assert [(entry["log_level"], entry["kept"]) for entry in logs] == [("error", True)] * 2
+    assert ["GitHub answered 502" in logs[0]["problem"], "not a word" in logs[1]["problem"]] == [True, True]
+
+
+def test_a_pause_ends_with_the_first_good_answer(make: Make, origin: Origin, clock: Clock) -> None:
+    """What was asked for by an answer of the past must not keep a list longer than its time."""
+    kept = make()
+    origin.error = GitHubError("limit", status=403, retry_after_s=3_600)
+    with pytest.raises(AllowlistUnavailableError):
+        kept.current()
+    origin.error = None
+    kept.refresh()
+    origin.text = "later"
+    clock.tick(TTL)
+    assert kept.current().value == ("later",)
