@@ -9,6 +9,12 @@ import pytest
 
 from relay.hud import untrusted
 
+_NO_TEXT: list[Any] = [None, True, 1.5, [], {}, b"bytes"]
+_NO_MOMENT: list[Any] = ["", "now", "2026-13-02T09:30:00Z", 1_700_000_000, None, [], "9" * 100]
+_NO_LINK: list[Any] = ["javascript:alert(1)", "//x.org", "https:", "data:text/html,x", "x.org", None]
+_NO_DURATION: list[Any] = [None, True, "1", float("nan"), float("inf"), []]
+_NO_COUNT: list[Any] = [-1, 10**15 + 1, True, "7", None, float("inf")]
+
 
 @pytest.mark.parametrize(
     ("value", "read"),
@@ -19,7 +25,8 @@ from relay.hud import untrusted
         ("x" * 20, "x" * 10),
         (42, "42"),
         (-1, "-1"),
-        *((value, "") for value in (None, True, 1.5, [], {}, b"bytes", 10**5_000)),
+        *[(value, "") for value in _NO_TEXT],
+        pytest.param(10**5_000, "", id="a number that Python does not write"),
     ],
 )
 def test_text_is_one_line_of_printable_characters(value: object, read: str) -> None:
@@ -34,7 +41,7 @@ def test_text_is_one_line_of_printable_characters(value: object, read: str) -> N
         ("2026-11-02T09:30:00.123456Z", datetime(2026, 11, 2, 9, 30, 0, 123_456, tzinfo=UTC)),
         ("2026-11-02T11:30:00+02:00", datetime(2026, 11, 2, 9, 30, tzinfo=UTC)),
         ("2026-11-02 09:30:00", datetime(2026, 11, 2, 9, 30, tzinfo=UTC)),
-        *((value, None) for value in ("", "now", "2026-13-02T09:30:00Z", 1_700_000_000, None, [], "9" * 100)),
+        *[(value, None) for value in _NO_MOMENT],
         ("0001-01-01T00:00:00+14:00", None),
         ("9999-12-31T23:59:59-14:00", None),
     ],
@@ -46,8 +53,8 @@ def test_a_moment_is_in_utc_or_none(value: object, read: datetime | None) -> Non
 @pytest.mark.parametrize(
     ("value", "kept"),
     [
-        *((value, True) for value in ("https://x.org/a?b=c#d", "http://127.0.0.1:8000/", "HTTPS://X.org/")),
-        *((value, False) for value in ("javascript:alert(1)", "//x.org", "https:", "data:text/html,x", "x.org", None)),
+        *[(value, True) for value in ("https://x.org/a?b=c#d", "http://127.0.0.1:8000/", "HTTPS://X.org/")],
+        *[(value, False) for value in _NO_LINK],
         ("https://x.org/" + "a" * 100, False),
         (" javascript:https://x.org", False),
     ],
@@ -59,7 +66,7 @@ def test_a_link_leads_to_the_web_or_nowhere(value: object, kept: bool) -> None:
 
 @pytest.mark.parametrize(
     ("value", "read"),
-    [(0, 0), (1.5, 1.5), (-3, 0.0), *((value, None) for value in (None, True, "1", float("nan"), float("inf"), []))],
+    [(0, 0), (1.5, 1.5), (-3, 0.0), *[(value, None) for value in _NO_DURATION]],
 )
 def test_a_duration_is_never_negative(value: Any, read: float | None) -> None:
     assert untrusted.seconds(value) == read
@@ -67,7 +74,7 @@ def test_a_duration_is_never_negative(value: Any, read: float | None) -> None:
 
 @pytest.mark.parametrize(
     ("value", "read"),
-    [(0, 0), (7.0, 7), (10**15, 10**15), *((value, None) for value in (-1, 10**15 + 1, True, "7", None, float("inf")))],
+    [(0, 0), (7.0, 7), (10**15, 10**15), *[(value, None) for value in _NO_COUNT]],
 )
 def test_a_count_is_bounded(value: Any, read: int | None) -> None:
     assert untrusted.count(value) == read
