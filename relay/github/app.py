@@ -177,7 +177,7 @@ class GitHubApp:
             if not cursor or not listed or listed[-1].delivered_at < since:
                 break
             query["cursor"] = cursor
-        return found[:LISTED_CAP]
+        return found
 
     def redeliver(self, delivery: int) -> None:
         """Have a delivery sent to us again."""
