@@ -55,7 +55,13 @@ def crcr_parts(settings: RelaySettings, store: Store, now: Callable[[], datetime
 def _github(settings: RelaySettings, now: Callable[[], datetime]) -> GitHubApp | None:
     if settings.github_app_id is None or settings.github_app_private_key is None:
         return None
-    return GitHubApp(settings.github_app_id, settings.github_app_private_key, api_url=settings.github_api_url, now=now)
+    return GitHubApp(
+        settings.github_app_id,
+        settings.github_app_private_key,
+        api_url=settings.github_api_url,
+        timeout_s=settings.github_timeout_s,
+        now=now,
+    )
 
 
 def _providers(
