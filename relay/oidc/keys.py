@@ -59,18 +59,27 @@ class IssuerKeys:
         """
         if (known := self._known(kid, FRESH_S)) is not None:
             return known
-        # One thread asks; the others wait for its answer instead of asking again.
-        with self._lock:
-            if self._known(kid, FRESH_S) is None and _over(self._asked_at, COOL_DOWN_S, self._clock()):
-                self._ask()
-            known = self._known(kid, GRACE_S)
-            if known is None and self._problem:
-                raise KeysUnavailableError(self._problem)
-            return known
+        aged = self._known(kid, GRACE_S)
+        # One thread asks. The others wait for its answer instead of asking again, unless they have a key to go on with:
+        # an issuer that hangs must not hold up every callback.
+        if not self._lock.acquire(blocking=aged is None):
+            return aged
+        try:
+            return self._renewed(kid)
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+
+    def _renewed(self, kid: str) -> RSAPublicKey | None:
+        if self._known(kid, FRESH_S) is None and _over(self._asked_at, COOL_DOWN_S, self._clock()):
+            self._ask()
+        known = self._known(kid, GRACE_S)
+        if known is None and self._problem:
+            raise KeysUnavailableError(self._problem)
+        return known
 
     def _known(self, kid: str, for_s: float) -> RSAPublicKey | None:
         return None if _over(self._read_at, for_s, self._clock()) else self._keys.get(kid)

@@ -120,6 +120,36 @@ def test_threads_wait_for_the_one_that_asks() -> None:
     assert issuer.asked == 1
 
 
+class Hanging:
+    """An issuer that answers its first request, and hangs in every other one until it is let go."""
+
+    def __init__(self) -> None:
+        self.hangs, self.let_go = threading.Event(), threading.Event()
+        self._asked = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self._asked += 1
+        if self._asked > 1:
+            self.hangs.set()
+            self.let_go.wait(20)
+        return httpx.Response(200, json={"keys": [public_jwk("k1")]})
+
+
+def test_an_issuer_that_hangs_holds_up_nobody_whose_key_is_known() -> None:
+    """One thread waits for it; the others go on with the key that is no longer fresh."""
+    issuer, clock = Hanging(), Clock()
+    keys = IssuerKeys(f"{ISSUER}/.well-known/jwks", transport=httpx.MockTransport(issuer), clock=clock)
+    keys.find("k1")
+    clock.at += FRESH_S
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(keys.find, "k1")
+        assert issuer.hangs.wait(10)
+        assert keys.find("k1") == private_key("k1").public_key()
+        assert not waiting.done()
+        issuer.let_go.set()
+        assert waiting.result(10) == private_key("k1").public_key()
+
+
 @pytest.mark.parametrize("status", [203, 204, 302, 404, 500])
 def test_keys_in_any_other_answer_are_not_believed(publisher: Publisher, status: int) -> None:
     """A redirect or a cache in between may say anything."""
