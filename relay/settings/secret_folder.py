@@ -64,7 +64,7 @@ class SecretFolder:
         except OSError as error:
             raise UnreadableVariable(f"{VARIABLE}: {file.name} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError:
-            # Without its cause, which quotes the content.
+            # Without its cause, which holds the content and quotes a piece of it.
             raise UnreadableVariable(f"{VARIABLE}: {file.name} is not UTF-8 text") from None
 
 

@@ -62,6 +62,12 @@ def test_a_value_that_cannot_work_is_refused(name: str, value: object) -> None:
     assert [item["loc"] for item in caught.value.errors()] == [(name,)]
 
 
+def test_a_short_time_to_live_is_raised() -> None:
+    """In the settings already, so that what is shown is what holds."""
+    assert RelaySettings(allowlist_ttl_s=1).allowlist_ttl_s == 900
+    assert RelaySettings(allowlist_ttl_s=901).allowlist_ttl_s == 901
+
+
 def test_lists_of_a_github_of_ones_own_and_of_this_machine(tmp_path: Path) -> None:
     """Are as good as GitHub's."""
     own = RelaySettings(github_web_url="http://127.0.0.1:3000/", allowlist_url="http://127.0.0.1:3000/a/b/blob/m/x")
