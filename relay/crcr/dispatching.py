@@ -92,7 +92,7 @@ class DispatchSender:
 
     def _envelope(self, letter: Letter) -> Envelope:
         with self._store.reading() as session:
-            dispatch = session.get(Dispatch, letter.dispatch_id)
+            dispatch = None if letter.dispatch_id is None else session.get(Dispatch, letter.dispatch_id)
             if dispatch is None:
                 raise PayloadGoneError(f"the dispatch {letter.dispatch_id} is not in the record")
             return self._envelopes.build(session, dispatch)
