@@ -87,5 +87,6 @@ def _unknown(_: Request, error: Exception) -> JSONResponse:
 def _unreadable(_: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
     broken = any(problem["type"] == "json_invalid" for problem in problems)
-    refused = RefusedError(400, "Problems parsing JSON") if broken else RefusedError(422, "Invalid request.")
+    said = "; ".join(f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in problems)
+    refused = RefusedError(400, "Problems parsing JSON") if broken else RefusedError(422, f"Invalid request.\n\n{said}")
     return JSONResponse(refusal_body(refused), refused.status)

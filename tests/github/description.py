@@ -1,38 +1,23 @@
-"""GitHub's own OpenAPI description, and what it says against a request or an answer.
-
-The description is the npm package `@octokit/openapi`, pinned by version and digest, fetched once into the cache folder
-of the machine and never kept in the repository.
-"""
+"""What GitHub's own OpenAPI description says against a request, an answer or a webhook."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import tarfile
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import jsonschema
-import pytest
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
 from relay.devgithub.records import Answered, Asked
+from tests.github.octokit import openapi_document
 
-PACKAGE, VERSION = "@octokit/openapi", "23.0.2"
-INTEGRITY = "pV8M7L9GY23AybNvTmo2nyjmpmnt6+2sRE/tqr0ZLQcPS4lnw7u5eZGNmwRNkBC3D7gZXbFx5AHzLUVRBXGDhg=="
-_MEMBER = "package/generated/api.github.com.json"
 _BASE = "urn:github"
 #: GraphQL has a schema of its own; a difference by its page's address is no part of the API.
 _PAGE = re.compile(r"/[^/]+/[^/]+/pull/\d+\.diff")
@@ -280,34 +265,4 @@ def _is_moment(value: object) -> bool:
 @cache
 def load_description() -> Description:
     """The description, read once a process. CI must have npm; elsewhere a machine without it skips."""
-    file = _cache_folder() / f"octokit-openapi-{VERSION}.json"
-    if not file.is_file():
-        _fetch(file)
-    return Description(json.loads(file.read_text("utf-8")))
-
-
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "oot-relay" / "tests"
-
-
-def _fetch(file: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        if os.environ.get("CI"):
-            pytest.fail(f"npm is not installed, and CI has to hold every request to {PACKAGE}: install npm")
-        pytest.skip(f"npm is not installed; it fetches {PACKAGE}, which describes GitHub's API")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [npm, "pack", "--silent", "--pack-destination", folder, f"{PACKAGE}@{VERSION}"]
-        subprocess.run(command, check=True, timeout=240, stdout=subprocess.DEVNULL)
-        (archive,) = Path(folder).glob("*.tgz")
-        digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
-        assert digest == INTEGRITY, f"{PACKAGE}@{VERSION} is not the package that was pinned"
-        with tarfile.open(archive) as packed:
-            member = packed.extractfile(_MEMBER)
-            assert member is not None
-            content = member.read()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(file)
+    return Description(openapi_document())

@@ -137,6 +137,8 @@ def test_refusals_are_told_with_a_next_step(relay: Relay, github: dict[str, Any]
         assert ended.code == 1
         assert "the local GitHub refused (4" in ended.err, line
         assert "relay devgithub show" in ended.err
+    wrong = relay("devgithub", "run", "acme/backend", "1", "over")
+    assert "status: Input should be 'queued', 'in_progress' or 'completed'" in wrong.err
     assert "not the name of a repository" in relay("devgithub", "open", "HEAD", "--repo", "name").err
 
 
