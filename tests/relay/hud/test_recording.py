@@ -93,12 +93,25 @@ def test_strict_keeps_a_row_for_each_check_run_and_the_latest_report(store: Stor
     assert [row.status for row in _rows(store)] == ["in_progress", "in_progress"]
 
 
-def test_our_own_delivery_tells_what_was_tested(store: Store) -> None:
-    """A backend's echo of the pull request and the commit is not believed when the relay itself sent the delivery."""
+def _dispatch(store: Store) -> None:
+    """Our own delivery `d1` to `a/l2`, of pull request 7 at `SHA`."""
     sent = {"delivery_id": "d1", "repo": "a/l2", "repo_key": "a/l2", "level": "L2", "event_type": "pull_request"}
     about = {"upstream_repo": "up/stream", "pr_number": 7, "head_sha": SHA, "nonce": "", "queued_at": NOW}
     with store.writing() as session:
         session.add(Dispatch(state=DispatchState.DISPATCHED, **sent, **about))
+
+
+@pytest.mark.parametrize("event", ["nightly", "periodic"])
+def test_a_self_report_that_names_a_delivery_is_no_result_of_its_pull_request(store: Store, event: str) -> None:
+    _dispatch(store)
+    _record(store, envelope("completed", event=event, payload={"head_sha": "c" * 40}))
+    (row,) = _rows(store)
+    assert (row.pr_number, row.pytorch_head_sha, row.upstream_repo) == (0, "c" * 40, "pytorch/pytorch")
+
+
+def test_our_own_delivery_tells_what_was_tested(store: Store) -> None:
+    """A backend's echo of the pull request and the commit is not believed when the relay itself sent the delivery."""
+    _dispatch(store)
     _record(store, envelope(payload=pull(8, "b" * 40, "else/where"), repo="A/L2"))
     (row,) = _rows(store)
     assert (row.upstream_repo, row.pr_number, row.pytorch_head_sha) == ("up/stream", 7, SHA)
@@ -164,6 +177,21 @@ def test_first_reports_at_the_same_time_make_one_row(store: Store) -> None:
     with store.reading() as session:
         assert session.scalar(select(func.count()).select_from(CrcrResult)) == 1
     assert _rows(store)[0].status == "completed"
+
+
+def test_a_start_that_comes_while_the_end_is_being_kept_waits_for_it(store: Store) -> None:
+    """What it knows of the row is what the end left there, not what was there before."""
+    _record(store, envelope("in_progress", check_run_id="1"))
+    late = threading.Thread(target=_record, args=(store, envelope("in_progress", check_run_id="3")))
+    with store.writing() as session:
+        record_result(session, envelope("completed", check_run_id="2"), NOW)
+        late.start()
+        # It must not get through, however long it is given.
+        late.join(0.5)
+        assert late.is_alive()
+    late.join(60)
+    (row,) = _rows(store)
+    assert (row.status, row.check_run_id) == ("completed", "2")
 
 
 @pytest.mark.parametrize("bad", ["\x00", "\ud800", "\x00" * 2000, "a" * 50_000])

@@ -129,6 +129,23 @@ def test_a_backend_that_stopped_reporting_is_stale(
     assert row["latest_sha"] == "a" * 40
 
 
+def test_the_newest_job_is_the_one_that_started_last_whenever_it_was_reported(store: Store) -> None:
+    for ago, sha, level in ((2, "b" * 40, "L3"), (1, "c" * 40, "L4"), (3, "d" * 40, "L2")):
+        told(store, event="nightly", pr=0, sha=sha, level=level, ago=timedelta(hours=ago))
+    (row,) = ask(store, "crcr_nightly_summary", days=7)
+    assert (row["latest_sha"], row["downstream_repo_level"], row["total"]) == ("c" * 40, "L4", 3)
+
+
+def test_clocks_that_disagree_make_no_job_shorter_than_nothing(store: Store) -> None:
+    """Neither in a row nor in a mean, and such a run tells no time from end to end."""
+    told(store, took=-timedelta(hours=1), queue_time=5)
+    told(store, took=timedelta(minutes=1), job_name="b", run_id="2")
+    assert ask(store, "crcr_summary", days=7)[0]["avg_duration_s"] == 30
+    cells = ask(store, "crcr_backend_dashboard", repo="a/l2", days=7, per_page=50, offset=0)
+    assert sorted(cell["duration_seconds"] for cell in cells) == [0, 60]
+    assert ask(store, "crcr_backend_summary", repo="a/l2", days=7)[0]["median_e2e_time_s"] is None
+
+
 def test_a_chart_goes_by_days_in_utc(store: Store) -> None:
     midnight = NOW.replace(hour=0)
     told(store, ago=NOW - midnight + timedelta(seconds=1), conclusion="failure")
