@@ -57,6 +57,7 @@ class Gate:
         if complaints:
             return _json_answer(UNDESCRIBED, {"message": "; ".join(complaints)})
         try:
+            _check_named(asked)
             caller = caller_of(self._state, asked.headers.get("authorization", ""))
         except RefusedError as refused:
             messages = _refusal(refused)
@@ -96,6 +97,12 @@ class Gate:
     def _noted(self, asked: Asked, complaints: list[str]) -> list[str]:
         self._state.complaints += [f"{asked.method} {asked.target}: {each}" for each in complaints]
         return complaints
+
+
+def _check_named(asked: Asked) -> None:
+    """GitHub answers no program that does not say who it is. Raises RefusedError 403."""
+    if not asked.headers.get("user-agent"):
+        raise RefusedError(403, "Request forbidden by administrative rules. Please set a User-Agent header.")
 
 
 def _asked(scope: Scope, body: bytes) -> Asked:

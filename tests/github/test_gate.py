@@ -99,6 +99,11 @@ def test_a_bad_credential_is_refused_before_anything_else(client: GitHubClient) 
         assert set(answer.json()) == {"message", "documentation_url", "status"}
 
 
+def test_a_program_without_a_name_is_refused(client: GitHubClient) -> None:
+    for name, status in (("", 403), ("relay", 200)):
+        assert client.anonymous("GET", f"/repos/{UPSTREAM}", headers={"User-Agent": name}).status_code == status
+
+
 def test_an_apps_token_that_is_over_is_refused(client: GitHubClient, served: ServedGitHub) -> None:
     app = next(iter(served.state.apps.values()))
     old = app_token(app, issued=time.time() - 700, life_s=600)
