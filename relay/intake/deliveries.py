@@ -139,6 +139,8 @@ def _act(session: Session, delivery: Delivery, asked: _Asked) -> Run | None:
             return _open_pull_request(session, delivery, event, asked)
         case PushReceived():
             return open_run(session, _push_run(delivery, event, asked), asked.now)
+        case PullRequestClosed(merged=True):
+            delivery.note = f"pull request {event.number} was merged: what runs for it goes on"
         case PullRequestClosed():
             reason = f"Pull request {event.number} was closed."
             cancelled = cancel_pull_request(session, event.repo, event.number, asked.now, reason=reason)

@@ -50,10 +50,11 @@ class PullRequestChanged:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestClosed:
-    """Nobody waits for this pull request any longer, merged or not."""
+    """Nothing more comes of this pull request. Of one that was `merged` it is still of interest what it breaks."""
 
     repo: str
     number: int
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def _pull_request(payload: Mapping[str, object], full_labels: Collection[str]) -
     repo = _text(_object(payload, "repository"), "full_name", cap=REF_CAP)
     number = _number(payload, "number")
     if action == "closed":
-        return PullRequestClosed(repo, number)
+        closed = payload.get("pull_request")
+        return PullRequestClosed(repo, number, isinstance(closed, dict) and closed.get("merged") is True)
     pull = _object(payload, "pull_request")
     base = _object(pull, "base")
     return PullRequestChanged(

@@ -185,6 +185,18 @@ def test_closing_cancels_and_opens_nothing(store: Store, deliver: Deliver) -> No
         assert stored(session, "d2").note == f"cancelled runs: {run.id}"
 
 
+def test_merging_cancels_nothing(store: Store, deliver: Deliver) -> None:
+    """The change is there to stay, and so is the question what it breaks."""
+    run = deliver("d1", "pull_request", pull())
+    assert run is not None
+    merged = pull("closed")
+    merged["pull_request"]["merged"] = True
+    assert deliver("d2", "pull_request", merged) is None
+    with store.reading() as session:
+        assert session.get_one(Run, run.id).state is RunState.RECEIVED
+        assert "merged" in stored(session, "d2").note
+
+
 def test_a_push_to_the_default_branch_becomes_a_run(deliver: Deliver) -> None:
     run = deliver("d1", "push", PUSH)
     assert run is not None

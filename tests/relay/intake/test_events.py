@@ -72,6 +72,12 @@ def test_a_new_head_is_a_change(pull: dict[str, Any], action: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("told", "merged"), [(True, True), (False, False), (None, False), ("yes", False)])
+def test_only_a_pull_request_that_says_so_was_merged(pull: dict[str, Any], told: object, merged: bool) -> None:
+    closed = changed(changed(pull, "action", "closed"), "pull_request.merged", told)
+    assert parse_event("pull_request", closed) == PullRequestClosed("pytorch/pytorch-like", 7, merged)
+
+
 def test_closed_needs_no_shas(pull: dict[str, Any]) -> None:
     closed = changed(changed(pull, "action", "closed"), "pull_request", None)
     assert parse_event("pull_request", closed) == PullRequestClosed("pytorch/pytorch-like", 7)
