@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from relay.assembly import crcr_parts
 from relay.context import RelayContext, utc_now
 from relay.crcr import demotions, missed, senders, zombies
-from relay.crcr.parts import CrcrParts
 from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
 from relay.outbox.delivering import Deliverer
+from relay.parts import CrcrParts
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper

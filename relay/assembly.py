@@ -11,10 +11,10 @@ from datetime import datetime
 from relay.allowlist.fetching import TextSource
 from relay.allowlist.locations import LocationError
 from relay.allowlist.source import RemoteAllowlist, RemoteProviders, no_providers
-from relay.crcr.parts import CrcrParts
 from relay.errors import SettingsError
 from relay.github.app import GitHubApp
 from relay.oidc.verifier import OidcVerifier
+from relay.parts import CrcrParts
 from relay.settings import RelaySettings, require_protocol
 from relay.store.engine import Store
 

@@ -9,9 +9,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from relay.crcr.parts import CrcrParts
 from relay.manifests import ManifestStore
 from relay.outbox.types import Outbox
+from relay.parts import CrcrParts
 from relay.settings import RelaySettings
 from relay.store.engine import Store
 from relay.wake import Waker

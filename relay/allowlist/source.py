@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 
 
 class RemoteAllowlist:
-    """The allowlist of an address (`relay.crcr.parts.AllowlistSource`)."""
+    """The allowlist of an address (`relay.parts.AllowlistSource`)."""
 
     def __init__(
         self,

@@ -21,10 +21,10 @@ from sqlalchemy.orm import Session
 from relay.allowlist.types import Level
 from relay.crcr.demotions import suppresses
 from relay.crcr.endings import ending_of
-from relay.crcr.parts import GitHub
 from relay.github.types import CheckRun, GitHubError
 from relay.outbox.queue import enqueue
 from relay.outbox.types import Ending, Letter, Sent, Undeliverable
+from relay.parts import GitHub
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, CheckWish, JobState, OutboxItem, OutboxKind
 from relay.store.engine import Store

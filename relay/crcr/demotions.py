@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Allowlist, Level, repo_key
 from relay.context import RelayContext
-from relay.crcr.parts import AllowlistUnavailableError, CrcrParts, GitHub
 from relay.github.types import GitHubError
+from relay.parts import AllowlistUnavailableError, CrcrParts, GitHub
 from relay.store.crcr_models import BackendJob, Demotion, OutboxItem, OutboxKind
 
 _log = structlog.get_logger(__name__)

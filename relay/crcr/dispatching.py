@@ -18,11 +18,11 @@ from relay.context import RelayContext
 from relay.crcr.asked import Incoming
 from relay.crcr.endings import ending_of
 from relay.crcr.envelope import Envelope, Envelopes, PayloadGoneError
-from relay.crcr.parts import AllowlistSource, AllowlistUnavailableError, GitHub
 from relay.crcr.reacting import react
 from relay.crcr.trimming import PayloadTooLargeError
 from relay.github.types import GitHubError
 from relay.outbox.types import Ending, Letter, Postponed, Sender, Sent, Undeliverable
+from relay.parts import AllowlistSource, AllowlistUnavailableError, GitHub
 from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind
 from relay.store.engine import Store

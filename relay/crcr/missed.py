@@ -20,11 +20,11 @@ from sqlalchemy.orm import Session
 from relay.allowlist.types import Participation
 from relay.context import RelayContext
 from relay.crcr.asked import Asked, Incoming, asked_by
-from relay.crcr.parts import AllowlistUnavailableError, CrcrParts, GitHub
 from relay.crcr.receiving import receive
 from relay.github.types import GitHubError, HookDelivery, OpenPull
 from relay.outbox.leasing import OPEN_STATES
 from relay.outbox.queue import NewItem, enqueue_all
+from relay.parts import AllowlistUnavailableError, CrcrParts, GitHub
 from relay.store.crcr_models import Dispatch, OutboxItem, OutboxKind
 from relay.store.models import Delivery
 

@@ -18,11 +18,11 @@ from relay.context import RelayContext
 from relay.crcr.asked import Asked, Incoming, asked_by
 from relay.crcr.dispatch_plan import retry_failed, told
 from relay.crcr.inline import ask_again, dispatch_inline
-from relay.crcr.parts import AllowlistUnavailableError, CrcrParts
 from relay.crcr.push_refs import touched_paths
 from relay.crcr.reacting import is_undecided, react, react_later
 from relay.crcr.reruns import RerunFailedError, handle_rerequest
 from relay.intake.deliveries import record_delivery
+from relay.parts import AllowlistUnavailableError, CrcrParts
 
 _log = structlog.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from relay.crcr.parts import TokenRefusedError, VerifiedClaims
+from relay.parts import TokenRefusedError, VerifiedClaims
 from relay.store.crcr_models import SeenToken
 
 _TEXT_CAP = 200

@@ -19,10 +19,10 @@ from relay.allowlist.types import Backend, Level
 from relay.context import RelayContext
 from relay.crcr.check_runs import PREFIX, run_number
 from relay.crcr.endings import ending_of
-from relay.crcr.parts import CrcrParts, GitHub
 from relay.github.types import ALREADY_RUNNING, GitHubError
 from relay.outbox.queue import NewItem, bounded, enqueue_all
 from relay.outbox.types import Ending, Letter, Outbox, Postponed, Sent, Undeliverable
+from relay.parts import CrcrParts, GitHub
 from relay.store.crcr_models import BackendJob, OutboxItem, OutboxKind, OutboxState
 
 _log = structlog.get_logger(__name__)

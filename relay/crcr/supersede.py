@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 
 from relay.crcr.check_runs import run_number
 from relay.crcr.endings import ending_of
-from relay.crcr.parts import GitHub
 from relay.crcr.pr_context import upstream_context
 from relay.github.types import GitHubError
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.types import Ending, Letter, Sent
+from relay.parts import GitHub
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, BackendJobEvent, JobState, OutboxItem, OutboxKind
 

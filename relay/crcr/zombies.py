@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 from relay.allowlist.types import Allowlist, Level
 from relay.context import RelayContext
 from relay.crcr import verification
-from relay.crcr.parts import AllowlistUnavailableError
 from relay.crcr.supposing import suppose, suppose_strictly
+from relay.parts import AllowlistUnavailableError
 from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState
 
 _log = structlog.get_logger(__name__)

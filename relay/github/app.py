@@ -1,4 +1,4 @@
-"""GitHub, acting as our App: what the relay asks of it, one method each (`relay.crcr.parts.GitHub`).
+"""GitHub, acting as our App: what the relay asks of it, one method each (`relay.parts.GitHub`).
 
 Owns paths, bodies and paging. Nothing is repeated here but what a stale token or a wrong clock spoiled: when to try
 again is for the outbox, which remembers. Source: https://docs.github.com/en/rest (2022-11-28).

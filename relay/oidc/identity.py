@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from relay.crcr.parts import AllowlistUnavailableError, TokenRefusedError
 from relay.oidc.issuers import Issuer
+from relay.parts import AllowlistUnavailableError, TokenRefusedError
 
 #: Owner and name as GitHub allows them; together they fit the record's column.
 _REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}")

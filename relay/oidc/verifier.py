@@ -18,11 +18,11 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.exceptions import PyJWTError
 
-from relay.crcr.parts import TokenRefusedError, VerifiedClaims
 from relay.oidc import times
 from relay.oidc.identity import Identify, Registrations, buildkite_repository, github_repository, shown
 from relay.oidc.issuers import BUILDKITE, GITHUB, Issuer, local_issuer
 from relay.oidc.keys import IssuerKeys, KeysUnavailableError
+from relay.parts import TokenRefusedError, VerifiedClaims
 
 AUDIENCE = "pytorch-cross-repo-ci-relay"
 ALGORITHM = "RS256"
@@ -43,7 +43,7 @@ class _Anchor:
 
 
 class OidcVerifier:
-    """Verifies bearer tokens (a `relay.crcr.parts.TokenVerifier`).
+    """Verifies bearer tokens (a `relay.parts.TokenVerifier`).
 
     `registrations` gives the Buildkite pipelines in force; `dev_issuer` is believed as GitHub is and must be on this
     machine; `transport` replaces the network; `strict` reproduces the original's answers.

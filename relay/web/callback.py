@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from relay.context import Context, RelayContext
 from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import RETRY_S, CallbackDesk
-from relay.crcr.parts import TokenRefusedError
+from relay.parts import TokenRefusedError
 
 MEBIBYTE = 1024 * 1024
 BODY_CAP = 2 * MEBIBYTE

@@ -17,13 +17,13 @@ from fastapi.responses import JSONResponse
 
 from relay.allowlist.types import Allowlist, Level
 from relay.context import Context, RelayContext
-from relay.crcr.parts import AllowlistUnavailableError, GitHub, LoadedAllowlist
 from relay.github.types import GitHubError
 from relay.hud.errors import HudError
 from relay.hud.freshness import Cadences
 from relay.hud.levels import as_answer, level_statuses
 from relay.hud.queries import Asked, run_query
 from relay.hud.titles import Title, TitleBook, check_asked, read_commits, read_pulls
+from relay.parts import AllowlistUnavailableError, GitHub, LoadedAllowlist
 
 _log = structlog.get_logger(__name__)
 

@@ -26,10 +26,10 @@ from starlette.concurrency import run_in_threadpool
 from relay.allowlist.types import Allowlist, Participation
 from relay.app import create_app, create_context
 from relay.context import RelayContext, utc_now
-from relay.crcr.parts import CrcrParts, LoadedAllowlist, TokenRefusedError, VerifiedClaims
 from relay.intake.deliveries import record_delivery
 from relay.intake.events import names_repository
 from relay.intake.signature import check_signature
+from relay.parts import CrcrParts, LoadedAllowlist, TokenRefusedError, VerifiedClaims
 from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState
 from tests.conformance.allowlist_stand_in import AllowlistStandIn

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from relay.allowlist.grammar import parse_allowlist
-from relay.crcr.parts import AllowlistUnavailableError, LoadedAllowlist
+from relay.parts import AllowlistUnavailableError, LoadedAllowlist
 
 #: The list that the rows assume unless they say otherwise.
 FIXTURE = """\

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from relay.allowlist.providers import Providers, parse_providers
 from relay.app import create_app
-from relay.crcr.parts import CrcrParts
 from relay.oidc.verifier import OidcVerifier
+from relay.parts import CrcrParts
 from relay.settings import RelaySettings
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn

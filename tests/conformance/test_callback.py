@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from relay.crcr.parts import LoadedAllowlist
+from relay.parts import LoadedAllowlist
 from relay.store.crcr_models import SeenToken
 from tests.conformance.answering import answer, dispatched, jobs, nothing_happened, report, results
 from tests.conformance.payloads import callback

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
-from relay.crcr.parts import AllowlistUnavailableError
 from relay.crcr.zombies import sweep
 from relay.github.types import CheckRun
+from relay.parts import AllowlistUnavailableError
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, BackendJobEvent, Dispatch, JobState, OutboxKind, OutboxState
 from tests.conformance.answering import answer, dispatched, history, jobs, report, results

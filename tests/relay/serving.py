@@ -16,7 +16,9 @@ def serving(app: FastAPI, *, whole: bool = False) -> Iterator[str]:
     """The address of the application on a free port. The port listens from the start, so nobody has to wait for it.
     `whole`: with what it does by itself while it serves, its sweep for example."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, lifespan="on" if whole else "off")
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, timeout_graceful_shutdown=1, lifespan="on" if whole else "off"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

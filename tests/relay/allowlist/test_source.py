@@ -12,7 +12,7 @@ from relay.allowlist.locations import LocationError
 from relay.allowlist.providers import ProviderEntry, Providers
 from relay.allowlist.source import RemoteAllowlist, RemoteProviders, no_providers
 from relay.allowlist.types import MINIMUM_TTL_S, AllowlistUnavailableError, Level
-from relay.crcr.parts import AllowlistSource
+from relay.parts import AllowlistSource
 from relay.store.engine import Store
 from tests.relay.allowlist.origin import Clock, Origin
 

@@ -12,11 +12,11 @@ from typing import Any
 from relay.allowlist.types import Level
 from relay.context import RelayContext
 from relay.crcr.check_runs import CheckRunSender
-from relay.crcr.parts import CrcrParts, TokenRefusedError, VerifiedClaims
 from relay.crcr.reruns import RerunSender
 from relay.crcr.supersede import CancelSender
 from relay.outbox.delivering import Deliverer
 from relay.outbox.types import Sender
+from relay.parts import CrcrParts, TokenRefusedError, VerifiedClaims
 from relay.store.crcr_models import (
     BackendJob,
     BackendJobEvent,

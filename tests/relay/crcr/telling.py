@@ -13,9 +13,9 @@ from sqlalchemy import select
 from relay.context import RelayContext
 from relay.crcr.asked import Incoming
 from relay.crcr.dispatching import senders
-from relay.crcr.parts import CrcrParts
 from relay.crcr.receiving import Received, receive
 from relay.outbox.delivering import Deliverer
+from relay.parts import CrcrParts
 from relay.store.crcr_models import CheckWish, Dispatch, OutboxItem
 from relay.store.engine import Store
 from tests.conformance.allowlist_stand_in import AllowlistStandIn

@@ -18,7 +18,7 @@ from relay.app import create_context
 from relay.context import RelayContext
 from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import IGNORED_HEADER, Answer, CallbackDesk
-from relay.crcr.parts import CrcrParts, TokenRefusedError, VerifiedClaims
+from relay.parts import CrcrParts, TokenRefusedError, VerifiedClaims
 from relay.store.crcr_models import (
     BackendJob,
     BackendJobEvent,

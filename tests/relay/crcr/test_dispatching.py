@@ -10,10 +10,10 @@ from sqlalchemy import delete, update
 
 from relay.context import RelayContext
 from relay.crcr.dispatching import senders
-from relay.crcr.parts import CrcrParts
 from relay.github.types import GitHubError
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.types import Sent, Undeliverable
+from relay.parts import CrcrParts
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
 from relay.store.models import Delivery
 from tests.relay.crcr.stage import NoVerifier

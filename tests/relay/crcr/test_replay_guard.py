@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
-from relay.crcr.parts import TokenRefusedError, VerifiedClaims
 from relay.crcr.replay_guard import admit
+from relay.parts import TokenRefusedError, VerifiedClaims
 from relay.store.crcr_models import SeenToken
 from relay.store.engine import Store
 

@@ -11,9 +11,9 @@ from sqlalchemy import select, text
 
 from relay.allowlist.types import Level
 from relay.context import RelayContext
-from relay.crcr.parts import AllowlistUnavailableError
 from relay.crcr.zombies import sweep
 from relay.github.types import GitHubError, SeenWorkflowRun
+from relay.parts import AllowlistUnavailableError
 from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState, OutboxKind
 from relay.store.engine import Store
 from tests.relay.crcr.stage import Stage, staged

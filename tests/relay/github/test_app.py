@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from relay.crcr.parts import GitHub
 from relay.devgithub import Commit, checks, label_pull, move_run, open_pull, start_run
 from relay.github.app import LISTED_CAP, GitHubApp
 from relay.github.types import ALREADY_RUNNING, CheckRun, GitHubError
+from relay.parts import GitHub
 from tests.relay.github.conftest import BACKEND, BASE, HEAD, UPSTREAM, Scene
 
 CHECK = CheckRun(
@@ -29,7 +29,7 @@ DONE = CheckRun(
 
 
 def test_it_is_what_the_protocol_asks_for(scene: Scene) -> None:
-    """Every method, with the types of `relay.crcr.parts`."""
+    """Every method, with the types of `relay.parts`."""
     github: GitHub = scene.client()
     assert isinstance(github, GitHubApp)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from relay.crcr.parts import AllowlistUnavailableError, TokenRefusedError
 from relay.oidc.identity import Registrations, buildkite_repository, github_repository
 from relay.oidc.issuers import BUILDKITE, GITHUB
+from relay.parts import AllowlistUnavailableError, TokenRefusedError
 from tests.relay.oidc.issuing import Pipeline, Pipelines, buildkite_claims
 
 MAPPED = Pipelines({"org-1/pipe-1": Pipeline("a/l2", {"build_branch": ["main", "nightly"]})})

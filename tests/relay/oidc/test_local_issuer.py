@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from relay.crcr.parts import TokenRefusedError
 from relay.oidc.verifier import AUDIENCE, OidcVerifier
+from relay.parts import TokenRefusedError
 from tests.github.serving import ServedGitHub, serve_devgithub
 from tests.relay.oidc.issuing import Pipelines
 

@@ -12,10 +12,10 @@ import structlog.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.crcr.parts import TokenRefusedError, TokenVerifier
 from relay.errors import SettingsError
 from relay.oidc.issuers import BUILDKITE_ISSUER, GITHUB_ISSUER
 from relay.oidc.verifier import AUDIENCE, OidcVerifier, bearer
+from relay.parts import TokenRefusedError, TokenVerifier
 from tests.relay.oidc.issuing import (
     NOW,
     Publisher,

@@ -14,10 +14,10 @@ from fastapi.testclient import TestClient
 from relay.allowlist.grammar import parse_allowlist
 from relay.app import create_app
 from relay.context import RelayContext
-from relay.crcr.parts import AllowlistUnavailableError, CrcrParts, LoadedAllowlist
 from relay.github.types import GitHubError
 from relay.hud.queries import QUERIES
 from relay.hud.recording import record_result
+from relay.parts import AllowlistUnavailableError, CrcrParts, LoadedAllowlist
 from relay.settings import RelaySettings
 from tests.conformance.allowlist_stand_in import FIXTURE, AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
