@@ -5,8 +5,6 @@ Imports the web server and httpx: for the inside of commands.
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -14,23 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
-from fastapi import FastAPI
 
 from relay.cli import devgithub_text as text
 from relay.cli.connect import load_settings
-from relay.cli.foreground import log_to_stderr, watching_signals
+from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
 from relay.cli.output import Output
 from relay.devgithub import App, DevGitHub, create_devgithub
 from relay.devgithub.setup import Plan, relay_variables, set_up, shell_script
 from relay.failures import Failure
 from relay.machine.listening import listen, url_of
 from relay.machine.state_folder import AlreadyRunning, announce, announced_url, hold, write_private
+from relay.machine.web_thread import web_thread
 from relay.settings import RelaySettings, with_secrets
 
 _ANSWER_WITHIN_S = 60.0
 _DRAIN_S = 2
-_LOOK_S = 1.0
 _SCRIPT = "relay.env"
 
 
@@ -60,27 +56,11 @@ def serve(plan: Plan, port: int, out: Output) -> None:
         state.url = url_of("127.0.0.1", listener)
         script = folder / _SCRIPT
         write_private(script, shell_script(relay_variables(state, app, plan)))
-        with announce(folder, state.url), _running(create_devgithub(state), listener) as thread:
+        with announce(folder, state.url), web_thread(create_devgithub(state), listener, drain_s=_DRAIN_S) as thread:
             _say(out, state.url, script, plan)
-            while thread.is_alive() and not stop.wait(_LOOK_S):
-                pass
+            wait_for_stop(stop, thread)
         state.hooks.close()
     out.note(text.stopped())
-
-
-@contextmanager
-def _running(app: FastAPI, listener: socket.socket) -> Iterator[threading.Thread]:
-    """The server in a thread: in the main one it would take the signals over, and one that came before that would be
-    lost."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="devgithub")
-    thread.start()
-    try:
-        yield thread
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 def steer(repo: str, path: str, body: Mapping[str, object]) -> Any:

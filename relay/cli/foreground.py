@@ -18,6 +18,8 @@ from relay.settings import RelaySettings
 
 #: Libraries that report every step at INFO.
 _CHATTY = ("httpx", "alembic", "uvicorn.error")
+#: A signal is seen at once; only the end of a thread is looked for.
+_LOOK_S = 1.0
 
 
 @contextmanager
@@ -37,9 +39,10 @@ def watching_signals() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def wait_for_stop(stop: threading.Event) -> None:
-    """Block until a signal came."""
-    stop.wait()
+def wait_for_stop(stop: threading.Event, work: threading.Thread) -> None:
+    """Block until a signal came, or what is waited beside has ended by itself."""
+    while work.is_alive() and not stop.wait(_LOOK_S):
+        pass
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:

@@ -37,26 +37,27 @@ def up(
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
-            wait_for_stop(stop)
+            wait_for_stop(stop, service.web)
             out.note(text.stopping())
         out.note(text.stopped())
 
 
 def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
     """Run the web part only, for machines where workers run elsewhere. Any number of them share one database."""
-    import uvicorn
-
     from relay.app import create_app
     from relay.cli.connect import load_settings
-    from relay.cli.foreground import log_to_stderr, watching_signals
+    from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
     from relay.machine.listening import listen, url_of
+    from relay.machine.web_thread import web_thread
 
     log_to_stderr()
-    with watching_signals(), listen(host, port) as listener:
-        app = create_app(load_settings())
+    with (
+        watching_signals() as stop,
+        listen(host, port) as listener,
+        web_thread(create_app(load_settings()), listener, drain_s=_DRAIN_S) as thread,
+    ):
         Output().say(text.serving_web(url_of(host, listener)))
-        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=_DRAIN_S)
-        uvicorn.Server(config).run(sockets=[listener])
+        wait_for_stop(stop, thread)
 
 
 def worker(url: UrlOption = None) -> None:

@@ -1,36 +1,25 @@
 """The whole service on one machine: the web part in a thread, workers as supervised child processes.
 
-Used by `relay up` and by the demo. Owns the order of starting and stopping, the web thread and the listening
-socket. The web application comes from `create_app`, how a worker is started from `relay.machine.worker_processes`.
+Used by `relay up` and by the demo. Owns the order of starting and stopping, and the listening socket. The web
+application comes from `create_app`, how a worker is started from `relay.machine.worker_processes`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import socket
 import threading
-import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-import uvicorn
-from fastapi import FastAPI
-
 from relay.app import create_app
 from relay.contract import broker_connection
-from relay.machine.listening import NotStarted, listen, url_of
+from relay.machine.listening import listen, url_of
 from relay.machine.processes import Supervisor
 from relay.machine.state_folder import announce, hold
+from relay.machine.web_thread import web_thread
 from relay.machine.worker_processes import ensure_broker_folder, worker_specs
 from relay.settings import RelaySettings, with_secrets
 
-logger = logging.getLogger(__name__)
-
-_START_S = 60.0
-_STOP_S = 15.0
 #: Event streams are open for as long as a run; they must not hold up the end.
 _DRAIN_S = 2
 
@@ -59,6 +48,7 @@ class EmbeddedService:
         self._running = ExitStack()
         self.settings = settings
         self._supervisor: Supervisor | None = None
+        self._web = threading.current_thread()
         self.url = ""
 
     def __enter__(self) -> EmbeddedService:
@@ -67,7 +57,7 @@ class EmbeddedService:
             listener = stack.enter_context(listen(self._host, self._port))
             self.url = url_of(self._host, listener)
             self.settings = self._settings()
-            stack.enter_context(_serving(create_app(self.settings), listener))
+            self._web = stack.enter_context(web_thread(create_app(self.settings), listener, drain_s=_DRAIN_S))
             self._supervisor = stack.enter_context(self._supervise())
             stack.enter_context(announce(self._given.state_dir, self.url))
             self._running = stack.pop_all()
@@ -78,6 +68,11 @@ class EmbeddedService:
     ) -> None:
         self._running.close()
         self._supervisor = None
+
+    @property
+    def web(self) -> threading.Thread:
+        """The thread that serves; before and after that the caller's own."""
+        return self._web
 
     def worker_pids(self) -> tuple[int, ...]:
         """Process ids of the workers that run now; a worker that has just died is missing until it is restarted."""
@@ -95,28 +90,3 @@ class EmbeddedService:
         broker = broker_connection(self.settings.broker_url)
         specs = worker_specs(self.settings, self.url, self._workers)
         return Supervisor(specs, upkeep=lambda: ensure_broker_folder(broker), grace_s=self._grace_s)
-
-
-@contextlib.contextmanager
-def _serving(app: FastAPI, listener: socket.socket) -> Iterator[None]:
-    """uvicorn in a thread, from ready to stopped."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_DRAIN_S)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="web", daemon=True)
-    thread.start()
-    try:
-        _wait_until_started(server, thread)
-        yield
-    finally:
-        server.should_exit = True
-        thread.join(_STOP_S)
-        if thread.is_alive():
-            logger.warning("the web part did not stop within %.0f s", _STOP_S)
-
-
-def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
-    deadline = time.monotonic() + _START_S
-    while not server.started:
-        if not thread.is_alive() or time.monotonic() > deadline:
-            raise NotStarted("the web part of the service did not start", "`relay doctor` checks what it needs")
-        time.sleep(0.01)
