@@ -35,14 +35,14 @@ class Library:
 
     def module_of(self, name: str) -> str | None:
         """The path of the module that a dotted name is, or is of."""
-        while name:
-            if name in self._found:
-                return self._found[name]
-            name = name.rpartition(".")[0]
-        return None
+        around = name
+        while around and around not in self._known:
+            around = around.rpartition(".")[0]
+        return self._known.setdefault(name, self._known.get(around))
 
     @cached_property
-    def _found(self) -> Mapping[str, str]:
+    def _known(self) -> dict[str, str | None]:
+        """What names were found to be, the modules themselves to begin with."""
         return {_dotted(path): path for path in self.imports}
 
     @cached_property

@@ -63,19 +63,14 @@ def holding(words: Iterable[str], wanted: frozenset[str]) -> dict[str, list[str]
     """The words that hold a wanted term, each with the wanted terms it holds. The same as asking `terms_of` for each,
     in a fifth of the time: all of a tree's words are taken apart by one search."""
     ordered = list(words)
-    parts: list[str] = []
     held: dict[str, list[str]] = {}
-    of_word = iter(ordered)
-    for part in _PART_OR_END.findall("".join(f"{word}\n" for word in ordered)):
-        if part != "\n":
-            parts.append(part.lower())
-            continue
-        word = next(of_word)
+    taken_apart = " ".join(_PART_OR_END.findall("".join(f"{word}\n" for word in ordered))).lower().split("\n")
+    for word, line in zip(ordered, taken_apart, strict=False):  # after the last end of a word is one empty line more
+        parts = line.split()
         if len(parts) > 1:
             parts.append(word.lower())
         if not wanted.isdisjoint(parts):
             held[word] = [term for term in dict.fromkeys(parts) if term in wanted]
-        parts.clear()
     return held
 
 

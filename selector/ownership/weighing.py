@@ -45,9 +45,16 @@ class Weighing:
         self._catalog = catalog
         self._model = shipped_model(history=history is not None)
         self._signals = file_signals(change, catalog, description, history)
+        self._known: dict[tuple[str, tuple[Reason, ...]], Weighed] = {}
 
-    def of(self, file: str, reasons: Sequence[Reason]) -> Weighed:
-        """What a test of `file` weighs about which the rules say `reasons`."""
+    def of(self, file: str, reasons: tuple[Reason, ...]) -> Weighed:
+        """What a test of `file` weighs about which the rules say `reasons`, which is often the same for many tests."""
+        key = (file, reasons)
+        if key not in self._known:
+            self._known[key] = self._weighed(file, reasons)
+        return self._known[key]
+
+    def _weighed(self, file: str, reasons: Sequence[Reason]) -> Weighed:
         signals = with_rules(self._signals.get(file, {}), reasons)
         values = {name: signal.value for name, signal in signals.items()}
         score = _either([self._model.score(values), *(reason.score or 0.0 for reason in reasons if _is_beside(reason))])

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from selector.catalog import CatalogCache, build_catalog
 from selector.change import ChangeSet, analyse
+from selector.collector import collector_paused
 from selector.history import CoChange, CommitStore
 from selector.known import Known
 from selector.ownership import Ownership, link_tests
@@ -107,14 +108,15 @@ class Replays:
         parent = run_git(self._repository, "rev-parse", f"{case.commit}^").decode().strip()
         message = run_git(self._repository, "log", "-1", "--format=%B", case.commit).decode("utf-8", errors="replace")
         self._store.fill(self._repository, parent)
-        began = time.perf_counter()
-        diff = git_diff(self._repository, parent, case.commit)
-        with GitTree(self._repository, parent) as base, GitTree(self._repository, case.commit) as head:
-            change = analyse(diff, base, head)
-            catalog = build_catalog(head, catalogs)
         past = CoChange(self._store, parent)
-        ownership = link_tests(change, catalog, message, known=Known(history=past))
-        seconds = time.perf_counter() - began
+        began = time.perf_counter()
+        with collector_paused():  # as over a whole selection
+            diff = git_diff(self._repository, parent, case.commit)
+            with GitTree(self._repository, parent) as base, GitTree(self._repository, case.commit) as head:
+                change = analyse(diff, base, head)
+                catalog = build_catalog(head, catalogs)
+            ownership = link_tests(change, catalog, message, known=Known(history=past))
+            seconds = time.perf_counter() - began
         signals = file_signals(change, catalog, message, past)
         sizes = {path: len(file.tests) for path, file in catalog.files.items()}
         return _replay(case, change, message, ownership=ownership, signals=signals, seconds=seconds, sizes=sizes)
@@ -124,11 +126,12 @@ class Replays:
         parent = run_git(self._repository, "rev-parse", f"{case.commit}^").decode().strip()
         self._store.fill(self._repository, parent)
         began = time.perf_counter()
-        diff = git_diff(self._repository, parent, case.commit)
-        with GitTree(self._repository, parent) as base, GitTree(self._repository, case.commit) as head:
-            change = analyse(diff, base, head)
-        link_tests(change, build_catalog(tree, catalogs), case.title, known=Known(CoChange(self._store, parent)))
-        return time.perf_counter() - began
+        with collector_paused():
+            diff = git_diff(self._repository, parent, case.commit)
+            with GitTree(self._repository, parent) as base, GitTree(self._repository, case.commit) as head:
+                change = analyse(diff, base, head)
+            link_tests(change, build_catalog(tree, catalogs), case.title, known=Known(CoChange(self._store, parent)))
+            return time.perf_counter() - began
 
 
 def _replay(

@@ -31,6 +31,8 @@ def test_a_name_is_of_the_nearest_module_around_it() -> None:
     assert LIBRARY.module_of("torch.fx.graph") == "torch/fx/graph.py"
     assert LIBRARY.module_of("torch.fx.symbolic_trace") == "torch/fx/__init__.py"
     assert LIBRARY.module_of("numpy.linalg") is None
+    assert LIBRARY.module_of("torch.fx" + 5_000 * ".deep") == "torch/fx/__init__.py"
+    assert LIBRARY.module_of("") is None
 
 
 def test_importers_are_those_that_import_a_module_or_something_of_it_also_inside_functions() -> None:
