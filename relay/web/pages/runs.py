@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends
@@ -25,8 +24,7 @@ from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
 from relay.views import RunDetail, RunState, TestPage, TestView, Verdict
 from relay.web import wording
-from relay.web.read_api import LARGEST
-from relay.web.rendering import PageAssets, Pages
+from relay.web.pages.shell import PAGES, Pager, choice, number
 
 _RUNS = 25
 _AUDITS = 10
@@ -36,22 +34,7 @@ _TESTS = 100
 _LEFT_OUT = 50
 _QUERY_CAP = 200
 
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-router.mount("/static", PageAssets())
-_pages = Pages()
-
-
-@dataclass(frozen=True, slots=True)
-class Pager:
-    """Where a page stands in its list, and the addresses before and after it, empty at the ends."""
-
-    first: int
-    last: int
-    total: int
-    previous: str
-    next: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +82,27 @@ class Wanted:
 
 
 def _wanted(run_id: int, *, verdict: str = "", tests: str = "", q: str = "", left: str = "", held: str = "") -> Wanted:
-    pages = (_number(tests), _number(left), _number(held))
-    return Wanted(
-        run_id, _choice(Verdict, verdict), pages[0] or 0, q[:_QUERY_CAP].strip(), pages[1] or 0, pages[2] or 0
-    )
+    pages = (number(tests), number(left), number(held))
+    return Wanted(run_id, choice(Verdict, verdict), pages[0] or 0, q[:_QUERY_CAP].strip(), pages[1] or 0, pages[2] or 0)
 
 
 @router.get("/")
 def runs_page(context: Context, state: str = "", pr: str = "", before: str = "") -> HTMLResponse:
     """The list of runs, newest first."""
-    chosen, number = _choice(RunState, state), _number(pr)
+    chosen, pull = choice(RunState, state), number(pr)
     with context.store.reading() as session:
         page = list_runs(
-            session, context.settings.public_url, state=chosen, pr=number, limit=_RUNS, before=_number(before)
+            session, context.settings.public_url, state=chosen, pr=pull, limit=_RUNS, before=number(before)
         )
-    given = {"state": chosen, "pr": number, "before": page.next_before}
+    given = {"state": chosen, "pr": pull, "before": page.next_before}
     query = urlencode({key: value for key, value in given.items() if value})
-    return _pages.render(
+    return PAGES.render(
         "runs.html",
         context,
         nav="runs",
         runs=page.runs,
         state=chosen or "",
-        pr=number,
+        pr=pull,
         states=[(state.value, word) for state, word in wording.STATE_WORDS.items()],
         next_page=f"/?{query}" if page.next_before else "",
         unfinished=any(run.state not in FINAL_RUN_STATES for run in page.runs),
@@ -134,7 +115,7 @@ def audits_page(context: Context) -> HTMLResponse:
     """The newest audits, each with what broke and who had missed it."""
     with context.store.reading() as session:
         page = list_audits(session, limit=_AUDITS)
-    return _pages.render("audits.html", context, nav="audits", audits=page.audits, shown=_GLIMPSE)
+    return PAGES.render("audits.html", context, nav="audits", audits=page.audits, shown=_GLIMPSE)
 
 
 @router.get("/runs/{run_id}")
@@ -143,10 +124,10 @@ def run_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -> H
     try:
         values = _run_values(context, wanted)
     except NotFoundError as error:
-        return _pages.render(
+        return PAGES.render(
             "error.html", context, status=404, nav="", heading=error.message, advice="It may never have been."
         )
-    return _pages.render("run.html", context, nav="", wanted=wanted, q=wanted.q, only=wanted.verdict, **values)
+    return PAGES.render("run.html", context, nav="", wanted=wanted, q=wanted.q, only=wanted.verdict, **values)
 
 
 def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
@@ -205,14 +186,3 @@ def _groups(session: Session, detail: RunDetail, wanted: Wanted) -> Iterator[Gro
 def _group(verdict: Verdict | None, found: TestPage, *, more: str = "", page: Pager | None = None) -> Group:
     name, word = verdict or "waiting", wording.verdict_word(verdict)
     return Group(name, word, verdict in FAILURES, found.tests, found.total, more, page)
-
-
-def _choice(kind: type[_Choice], text: str) -> _Choice | None:
-    return next((member for member in kind if member.value == text), None)
-
-
-def _number(text: str) -> int | None:
-    """A positive number that a database column can hold."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 11):
-        return None
-    return int(text) if 0 < int(text) <= LARGEST else None

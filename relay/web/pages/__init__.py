@@ -1,0 +1,13 @@
+"""The dashboard: one module for each page, whole without JavaScript, filled with a fixed number of queries."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from relay.web.pages import runs
+from relay.web.rendering import PageAssets
+
+router = APIRouter(include_in_schema=False)
+router.mount("/static", PageAssets())
+for page in (runs,):
+    router.include_router(page.router)
