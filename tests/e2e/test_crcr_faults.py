@@ -77,7 +77,13 @@ class Story:
 
     def report(self, repo: str, status: str) -> int:
         """A backend's report; the status it was answered with."""
-        workflow: dict[str, str | None] = {"status": status, "name": "CI", "job_name": "build", "run_id": "100", "run_attempt": "1"}
+        workflow: dict[str, str | None] = {
+            "status": status,
+            "name": "CI",
+            "job_name": "build",
+            "run_id": "100",
+            "run_attempt": "1",
+        }
         workflow |= {"conclusion": "success" if status == "completed" else None, "check_run_id": "9"}
         token = self.github.oidc.mint(repo, run_id=100)
         answer = httpx.post(
