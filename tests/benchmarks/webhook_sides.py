@@ -79,9 +79,13 @@ class _NoVerifier:
 
 
 def settings_in(folder: Path) -> RelaySettings:
-    """The same settings for both."""
+    """The same settings for both. There are no workers here: a sweep would wake them in vain, ever more of them."""
     return RelaySettings(
-        state_dir=folder / "state", manifest_dir=folder, webhook_secret=SecretStr(SECRET), upstream_repo=UPSTREAM
+        state_dir=folder / "state",
+        manifest_dir=folder,
+        webhook_secret=SecretStr(SECRET),
+        upstream_repo=UPSTREAM,
+        sweep_seconds=600.0,
     )
 
 
