@@ -148,13 +148,12 @@ def test_what_cannot_be_read_fails_with_its_name(
 
 
 @pytest.mark.row("AX08")
-@pytest.mark.parametrize("strict", ["", "1"])
 def test_a_job_that_was_not_dispatched_is_told_so(
-    relay: Relay, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], strict: str
+    relay: Relay, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], strict: bool
 ) -> None:
     """The original ends by a crash, so both end with 1; ours says why in either mode."""
     monkeypatch.setenv("CLIENT_PAYLOAD", "null")
-    monkeypatch.setenv("RELAY_CRCR_STRICT_COMPAT", strict)
+    monkeypatch.setenv("RELAY_CRCR_STRICT_COMPAT", "1" if strict else "")
     assert run(["callback", "--status", "completed", "--conclusion", "success"]) == 1
     shown = capsys.readouterr().err
     assert "not dispatched by a relay" in shown
@@ -201,7 +200,6 @@ def test_after_a_lost_answer_the_originals_refusal_is_a_success(relay: Relay) ->
 
 
 @pytest.mark.row("AX11")
-@pytest.mark.parametrize("strict", [False, True])
 def test_an_end_without_a_conclusion(relay: Relay, monkeypatch: pytest.MonkeyPatch, strict: bool) -> None:
     """Ours refuses to send it; the original sends null."""
     monkeypatch.setenv("RELAY_CRCR_STRICT_COMPAT", "1" if strict else "")
