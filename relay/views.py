@@ -193,6 +193,54 @@ class FlakeRate(View):
         return round(self.disagreements / self.commits, 4) if self.commits else None
 
 
+class TestOutcome(View):
+    """What one run found out about a test. `on_branch` is what that says of the branch without the run's change: fine,
+    failing, or None where it says nothing. `seconds` are those of the last attempt."""
+
+    __test__ = False
+    run_id: int
+    at: datetime
+    repo: str
+    pr_number: int | None
+    title: str
+    head_sha: str
+    base_sha: str
+    trigger: str
+    expected: Expected
+    verdict: Verdict | None
+    observation: Observation | None
+    seconds: float | None
+    on_branch: bool | None
+
+    @property
+    def branch_sha(self) -> str:
+        """The commit of the branch that `on_branch` is about: of a pull request's run that is its base."""
+        return self.head_sha if self.pr_number is None else self.base_sha
+
+
+class BranchFailure(View):
+    """Since when a test fails on the branch. `first_bad` is the oldest outcome without a fine one since; `last_good` the
+    newest fine one before it, None when no run that was looked at has one. `outcomes` of them tell of a failure."""
+
+    first_bad: TestOutcome
+    last_good: TestOutcome | None
+    outcomes: int
+
+
+class TestHistory(View):
+    """`GET /api/v1/tests/history`, newest run first. `next_before` is the run id to pass as `before` for older ones.
+    `failing` and `flakes` are about the newest runs, whatever page is asked for; `failing` is None when the newest run
+    that tells says the test is fine on the branch, or none tells."""
+
+    __test__ = False
+    test: str
+    device: str
+    outcomes: tuple[TestOutcome, ...]
+    next_before: int | None
+    failing: BranchFailure | None
+    flakes: FlakeRate
+
+
 class SubmissionView(View):
     """`POST /api/v1/dispatches`: what a dispatch of another relay led to. `run` is None when there is nothing to test,
     and `note` then says why. `repeated`: it had been submitted before."""
@@ -276,6 +324,15 @@ class RunEvent(View):
     at: datetime
     kind: str
     text: str
+
+
+class RunHistory(View):
+    """`GET /api/v1/runs/{id}/history`: events of a run as they are on record, oldest first. `next_after` is the id to
+    pass as `after` for more, None at the end of what there is; `over` says that nothing more will come."""
+
+    events: tuple[RunEvent, ...]
+    next_after: int | None
+    over: bool
 
 
 class Health(View):

@@ -5,6 +5,7 @@ Everything here works inside the caller's writing session and wakes nobody: comm
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -139,17 +140,26 @@ def cancel_run(session: Session, run_id: int, now: datetime, reason: str) -> Run
     return run
 
 
-def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool, full: str = "") -> Run:
-    """Open a new run of the same change: its plan again, only the tests that did not end well, or, for the reason
-    `full`, every test there is.
+def rerun(
+    session: Session, run_id: int, now: datetime, *, failed_only: bool, full: str = "", tests: Sequence[str] = ()
+) -> Run:
+    """Open a new run of the same change: its plan again, only the tests that did not end well, only `tests` (ids of
+    tests it had planned), or, for the reason `full`, every test there is.
 
     Raises:
         NotFoundError: no such run.
-        ConflictError: the run is not finished, has nothing to run again, or all and few are asked for at once.
+        ConflictError: the run is not finished, has nothing to run again, did not plan one of the tests, or more than
+            one of those is asked for.
     """
     if failed_only and full:
         raise ConflictError(
             "Every test and only the failed ones cannot both be run.", "Ask for one of them.", code="full_and_failed"
+        )
+    if tests and (failed_only or full):
+        raise ConflictError(
+            "Tests are named, so neither all nor the failed ones can be asked for as well.",
+            "Leave out one of them.",
+            code="tests_and_more",
         )
     old = _existing(session, run_id)
     if old.state not in FINAL_RUN_STATES:
@@ -158,7 +168,10 @@ def rerun(session: Session, run_id: int, now: datetime, *, failed_only: bool, fu
             f"Wait for it (relay run watch {old.id}) or cancel it first (relay run cancel {old.id}).",
             code="run_unfinished",
         )
-    only = () if full else _to_repeat(session, old) if failed_only else tuple(old.only)
+    if tests:
+        only = _planned(session, old, tests)
+    else:
+        only = () if full else _to_repeat(session, old) if failed_only else tuple(old.only)
     attempt = _last_attempt(session, old) + 1
     return open_run(session, _again(old, attempt, only, full or ("" if only else old.full)), now)
 
@@ -194,6 +207,20 @@ def _to_repeat(session: Session, old: Run) -> tuple[str, ...]:
             f"Run {old.id} has no failed test to run again.",
             f"Run everything again without --failed (relay run rerun {old.id}).",
             code="nothing_failed",
+        )
+    return found
+
+
+def _planned(session: Session, old: Run, tests: Sequence[str]) -> tuple[str, ...]:
+    """`tests` in the order of the old plan, each once."""
+    possible = {test for test in tests if "\0" not in test}  # PostgreSQL refuses to compare with NUL
+    query = select(PlannedTest.test_id).where(PlannedTest.run_id == old.id, PlannedTest.test_id.in_(possible))
+    found = tuple(session.scalars(query.order_by(PlannedTest.id)))
+    if unknown := [test for test in tests if test not in found]:
+        raise ConflictError(
+            f"Run {old.id} did not plan {unknown[0]}{f' (and {len(unknown) - 1} more)' if len(unknown) > 1 else ''}.",
+            f"Name tests as the run's report does (relay run view {old.id}, or its page).",
+            code="not_planned",
         )
     return found
 

@@ -16,7 +16,7 @@ from relay.errors import NotFoundError
 from relay.runs.holdout import missed_tests
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
-from relay.views import PlanView, RunDetail, RunPage, RunState, RunSummary, ShardView, Verdict
+from relay.views import Conclusion, PlanView, RunDetail, RunPage, RunState, RunSummary, ShardView, Verdict
 from relay.views import RunEvent as RunEventView
 
 #: Worst first: the order in which results are listed and counted.
@@ -44,25 +44,39 @@ def list_runs(
     public_url: str,
     *,
     state: RunState | None = None,
+    conclusion: Conclusion | None = None,
+    repo: str = "",
+    branch: str = "",
     pr: int | None = None,
     limit: int,
     before: int | None = None,
 ) -> RunPage:
-    """Runs, newest first, `before` that run id."""
+    """Runs, newest first, `before` that run id. `branch` is the one a pull request goes to, or that was pushed."""
     query = select(Run).order_by(Run.id.desc()).limit(limit + 1)
     if state is not None:
         query = query.where(Run.state == state)
+    if conclusion is not None:
+        query = query.where(Run.conclusion == conclusion)
+    if repo:
+        query = query.where(func.lower(Run.repo) == repo.lower())
+    if branch:
+        query = query.where(Run.base_ref.in_([branch, f"refs/heads/{branch}"]))
     if pr is not None:
         query = query.where(Run.pr_number == pr)
     if before is not None:
         query = query.where(Run.id < before)
     rows = session.scalars(query).all()
     shown = rows[:limit]
-    counts = _verdict_counts(session, [run.id for run in shown])
     return RunPage(
-        runs=tuple(_summary(run, counts.get(run.id, {}), public_url) for run in shown),
+        runs=summaries(session, shown, public_url),
         next_before=shown[-1].id if len(rows) > limit else None,
     )
+
+
+def summaries(session: Session, runs: Sequence[Run], public_url: str) -> tuple[RunSummary, ...]:
+    """These runs as lines of a list, in their order, with one query for all of them."""
+    counts = _verdict_counts(session, [run.id for run in runs])
+    return tuple(_summary(run, counts.get(run.id, {}), public_url) for run in runs)
 
 
 def run_summary(session: Session, run_id: int, public_url: str) -> RunSummary:

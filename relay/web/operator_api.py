@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from relay.context import Context
 from relay.runs.creation import cancel_run, rerun
@@ -18,12 +20,13 @@ FULL_BY_OPERATOR = "an operator asked for every test"
 
 class RerunRequest(BaseModel):
     """`failed`: only the tests that did not end well. `full`: every test that the manifests admit, without a selection.
-    Without either, the same as before."""
+    `tests`: only these, by their whole ids, each planned by that run. Without any, the same as before."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     failed: bool = False
     full: bool = False
+    tests: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=1_000)], ...], Field(max_length=500)] = ()
 
 
 @router.post("/{run_id}/rerun", status_code=201)
@@ -32,7 +35,7 @@ def rerun_run(context: Context, run_id: int, wanted: RerunRequest | None = None)
     wanted = wanted or RerunRequest()
     full = FULL_BY_OPERATOR if wanted.full else ""
     with context.store.writing() as session:
-        run = rerun(session, run_id, context.now(), failed_only=wanted.failed, full=full)
+        run = rerun(session, run_id, context.now(), failed_only=wanted.failed, full=full, tests=wanted.tests)
         summary = run_summary(session, run.id, context.settings.public_url)
     context.waker.wake(summary.device)
     return summary

@@ -16,8 +16,19 @@ from relay.context import Context
 from relay.runs.case_listing import finished_run, planned_by_file
 from relay.runs.flakes import flake_rate
 from relay.runs.listings import list_tests, load_considered
-from relay.runs.queries import list_runs, run_detail
-from relay.views import DecisionPage, FlakeRate, Health, RunDetail, RunPage, RunState, TestPage, Verdict
+from relay.runs.queries import ensure_run, events_after, list_runs, run_detail
+from relay.views import (
+    Conclusion,
+    DecisionPage,
+    FlakeRate,
+    Health,
+    RunDetail,
+    RunHistory,
+    RunPage,
+    RunState,
+    TestPage,
+    Verdict,
+)
 from relay.web.junit import junit_report
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
@@ -28,6 +39,8 @@ LARGEST = 2**31 - 1
 RunId = Annotated[int, Path(ge=1, le=LARGEST, description="A run's number")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 Offset = Annotated[int, Query(ge=0, le=LARGEST)]
+#: PostgreSQL refuses to compare a text with NUL.
+WITHOUT_NUL = r"^[^\x00]*$"
 Search = Annotated[str, Query(max_length=200, description="A part of the test's name, in any letter case")]
 
 
@@ -49,14 +62,29 @@ def service_version() -> dict[str, str]:
 @router.get("/runs")
 def runs(
     context: Context,
+    *,
     state: RunState | None = None,
+    conclusion: Conclusion | None = None,
+    repo: Annotated[str, Query(max_length=200, pattern=WITHOUT_NUL, description="owner/name, in any letter case")] = "",
+    branch: Annotated[
+        str, Query(max_length=300, pattern=WITHOUT_NUL, description="The branch the change goes to")
+    ] = "",
     pr: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
     limit: Limit = 20,
     before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
 ) -> RunPage:
     """Runs, newest first."""
     with context.store.reading() as session:
-        return list_runs(session, context.settings.public_url, state=state, pr=pr, limit=limit, before=before)
+        return list_runs(
+            *(session, context.settings.public_url),
+            state=state,
+            conclusion=conclusion,
+            repo=repo,
+            branch=branch,
+            pr=pr,
+            limit=limit,
+            before=before,
+        )
 
 
 @router.get("/runs/{run_id}")
@@ -73,6 +101,18 @@ def planned_tests(
     """Planned tests with what came of them, worst first."""
     with context.store.reading() as session:
         return list_tests(session, run_id, verdict=verdict, limit=limit, offset=offset)
+
+
+@router.get("/runs/{run_id}/history")
+def history(
+    context: Context, run_id: RunId, after: Annotated[int, Query(ge=0, le=LARGEST)] = 0, limit: Limit = 500
+) -> RunHistory:
+    """The run's events so far, oldest first; `/events` streams them as they come."""
+    with context.store.reading() as session:
+        ensure_run(session, run_id)
+        over, found = events_after(session, run_id, after, limit=limit)
+    more = found[-1].id if len(found) == limit else None
+    return RunHistory(events=found, next_after=more, over=over and more is None)
 
 
 @router.get(

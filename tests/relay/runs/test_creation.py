@@ -125,6 +125,31 @@ def test_a_rerun_of_the_failed_tests_names_them(store: Store) -> None:
     ]
 
 
+def test_a_rerun_of_named_tests_is_of_these(store: Store) -> None:
+    """In the order of the plan, each once, whatever came of them."""
+    run_id = _finished(store, Observation.PASSED, Observation.FAILED, Observation.PASSED)
+    first, _, third = names(3)
+    with store.writing() as session:
+        again = rerun(session, run_id, later(100), failed_only=False, tests=[third, first, third])
+    assert again.only == [first, third]
+
+
+def test_a_test_that_was_not_planned_cannot_be_repeated(store: Store) -> None:
+    """It is named, and nothing is opened; NUL is no test's name, on no database."""
+    run_id = _finished(store, Observation.PASSED)
+    with pytest.raises(ConflictError, match=r"did not plan a\.py::T::x \(and 1 more\)") as caught, store.writing() as s:
+        rerun(s, run_id, later(100), failed_only=False, tests=[*names(1), "a.py::T::x", "\0"])
+    assert (caught.value.code, _count(store, Run)) == ("not_planned", 1)
+
+
+@pytest.mark.parametrize(("failed", "full"), [(True, ""), (False, "because")])
+def test_named_tests_and_more_is_a_contradiction(store: Store, failed: bool, full: str) -> None:
+    """Asked for at once, neither is done."""
+    run_id = _finished(store, Observation.FAILED)
+    with pytest.raises(ConflictError, match="Tests are named"), store.writing() as session:
+        rerun(session, run_id, later(100), failed_only=failed, full=full, tests=names(1))
+
+
 def test_rerunning_everything_of_a_limited_run_keeps_the_limit(store: Store) -> None:
     """`everything` is what that run was about."""
     run_id = _finished(store, Observation.FAILED, Observation.PASSED)
