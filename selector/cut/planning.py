@@ -10,7 +10,7 @@ from selector.cut.budget import within
 from selector.cut.ground import Ground
 from selector.cut.holdout import drawn
 from selector.cut.request import Cut
-from selector.types import Candidate, Cost
+from selector.types import Candidate, Cost, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,12 @@ def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Gr
         notes += _not_applied(cut)
         return _timed(planned, out, ground, "", notes)
     if cut.budget_s is not None:
-        budgeted = within(cut.budget_s, planned, ground)
-        planned, out = budgeted.kept, (*out, *budgeted.dropped)
-        words.append(f"{len(budgeted.dropped)} over the budget")
+        put_off = _put_off(planned, out, ground)
+        budgeted = within(cut.budget_s, planned, ground, put_off)
+        spare = {it.test for it in put_off}
+        planned, out = budgeted.kept, (*(it for it in out if it.test not in spare), *budgeted.dropped)
+        words.append(f"{budgeted.cut} over the budget")
+        words += [f"{budgeted.filling} put off run within it"] if budgeted.filling else []
         notes += budgeted.notes
     if cut.holdout:
         held = drawn(ground.left_out({it.test for it in planned}, out), cut.holdout, key)
@@ -46,6 +49,12 @@ def cut_plan(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Gr
             words.append(f"{len(held)} by lot")
             notes.append(_held_note(held, ground))
     return _timed(planned, out, ground, ", ".join(words), notes)
+
+
+def _put_off(kept: Sequence[Candidate], dropped: Sequence[Candidate], ground: Ground) -> list[Candidate]:
+    """What stage 3 put off and the device could run."""
+    put_off = {it.test for it in dropped if it.reasons and it.reasons[-1].stage is Stage.TRIAGE}
+    return [it for it in ground.left_out({it.test for it in kept}, dropped) if it.test in put_off] if put_off else []
 
 
 def _timed(

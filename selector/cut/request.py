@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Cut:
     """How the plan is cut.
 
-    `budget_s` (seconds) bounds what may run beside the tests that must; `holdout` (0 to 1) is the share of what is left
+    `budget_s` (seconds) bounds what may run beside the tests that must, and is filled with what stage 3 put off;
+    `holdout` (0 to 1) is the share of what is left
     out that runs nevertheless, drawn by lot, so that misses are seen; `full` says why everything runs, empty when that
     was not asked, and beats the other two. Raises `ValueError` for numbers that mean nothing.
     """

@@ -92,7 +92,7 @@ def test_a_toy_case_through_every_model(
     code = main()
     out = capsys.readouterr().out
     assert code == int("fault: " in out)  # of one case and three files a single place is more than a point
-    assert "as planned, 1 cases in which stage 3 is asked" in out
+    assert "as planned, with what it puts off, 1 cases in which stage 3 is asked" in out
     rows = [line.split() for line in out.splitlines() if re.match(r"\d+%", line)]
     assert [row[1] for row in rows] == ["off", "oracle", "random", "inverted"] * 4 * 4
     assert all(float(row[-2]) == 1.0 for row in rows)

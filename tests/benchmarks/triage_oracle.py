@@ -7,7 +7,7 @@ and then through stage 3 without a model, and with a model over HTTP that answer
 the opposite of the truth. Each outcome is cut to the same shares of the seconds of all tests. Printed are the shares of
 the failing tests in the plans (of all tests of a file where only that is known), the paired differences to stage 3
 switched off with their bootstrap intervals, seconds, turns, tool calls and tokens: for the cases in which stage 3 is
-asked, for all, and once more with the budgets filled with what stage 3 puts off. Exits with 1 when a must-run test is
+asked, and for all; first of what stage 3 keeps alone, then as plans are made, with what it puts off. Exits with 1 when a must-run test is
 lost, or when a model that knows nothing costs more than a point of recall. Answers are a function of the case, so a
 second run prints the same. A case takes half a minute.
 """
@@ -221,7 +221,7 @@ def _plan(
 def _report(figures: Figures) -> int:
     every = list(figures.rows.get(OFF, {}))
     asked = [case for case in every if case in figures.asked]
-    for filled, how in ((False, "as planned"), (True, "budget filled with what stage 3 puts off")):
+    for filled, how in ((False, "what stage 3 keeps, alone"), (True, "as planned, with what it puts off")):
         for cases, which in ((asked, "in which stage 3 is asked"), (every, "in all, with those that run everything")):
             if cases:
                 _say(f"\n{how}, {len(cases)} cases {which}")

@@ -61,3 +61,28 @@ def test_an_assumed_duration_is_called_so() -> None:
     given = [candidate("a", 0)]
     (kept,) = within(9.0, given, ground(given)).kept
     assert kept.reasons[-1].evidence.endswith("1.0 s (assumed)")
+
+
+def test_spare_tests_have_the_same_chance_as_all_others_and_are_counted_apart() -> None:
+    wanted, spare, unlikely = (
+        candidate("a", 0, probability=0.1),
+        candidate("b", 0, probability=0.2),
+        candidate("b", 1, probability=0.2),
+    )
+    seconds = {str(spare.test): 1.0, str(wanted.test): 1.0, str(unlikely.test): 9.0}
+    on = ground([wanted, spare, unlikely], seconds=seconds)
+    budgeted = within(2.0, [wanted], on, [spare, unlikely])
+    assert [it.test for it in budgeted.kept] == [wanted.test, spare.test]
+    assert [it.test for it in budgeted.dropped] == [unlikely.test]
+    assert (budgeted.cut, budgeted.filling) == (0, 1)
+    assert budgeted.notes == ("1 test of 1.0 s put off by stage 3 run within the budget of 2 s",)
+    narrow = within(1.0, [wanted], on, [spare, unlikely])
+    assert [it.test for it in narrow.kept] == [spare.test]
+    assert (narrow.cut, narrow.filling) == (1, 1)
+
+
+def test_spare_tests_take_nothing_from_those_that_must_run() -> None:
+    must, spare = candidate("a", 0, must_run=True, probability=0.0), candidate("b", 0, probability=0.9)
+    budgeted = within(1.0, [must], ground([must, spare]), [spare])
+    assert [it.test for it in budgeted.kept] == [must.test]
+    assert budgeted.notes == ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from selector.cut import WHOLE, Cut, cut_plan
-from selector.types import Candidate, Cost, Stage
+from selector.types import Candidate, Cost, Reason, Stage
 from tests.selector.cut.ground import base_test, candidate, ground, listing
 
 KEPT = (candidate("a", 0, must_run=True, score=1.0), candidate("a", 1, score=0.6))
@@ -76,3 +76,27 @@ def test_what_was_drawn_is_no_longer_left_out() -> None:
     assert drawn
     assert not drawn & {it.test for it in plan.dropped}
     assert "run by lot" in plan.notes[0]
+
+
+def put_off(file: str, number: int) -> Candidate:
+    return candidate(file, number, score=0.3).because(Reason(Stage.TRIAGE, "offline ranker", "0.30", 0.3))
+
+
+def test_a_budget_is_filled_with_what_stage_3_put_off_and_the_device_can_run() -> None:
+    out = (put_off("a", 2), put_off("a", 3), put_off("b", 0), *OUT[1:])
+    on = ground((*KEPT, *out), manifests=listing("test/test_a.py"))
+    plan = cut_plan(KEPT, out, on, Cut(budget_s=3.0), "key")
+    assert names(plan.kept) == names((*KEPT, out[0]))
+    assert names(plan.dropped) == names((out[2], *OUT[1:], out[1]))
+    rules = [[reason.rule for reason in it.reasons] for it in (plan.kept[-1], plan.dropped[-1], plan.dropped[0])]
+    assert rules == [
+        ["offline ranker", "unlisted", "within the budget of 3 s"],
+        ["offline ranker", "unlisted", "over the budget of 3 s"],
+        ["offline ranker"],
+    ]
+    assert plan.words == "0 over the budget, 1 put off run within it"
+
+
+def test_without_a_budget_what_was_put_off_stays_so() -> None:
+    out = (put_off("a", 2),)
+    assert cut_plan(KEPT, out, ground((*KEPT, *out)), WHOLE, "key").dropped[0].test == out[0].test
