@@ -7,9 +7,9 @@ and then through stage 3 without a model, and with a model over HTTP that answer
 the opposite of the truth. Each outcome is cut to the same shares of the seconds of all tests. Printed are the shares of
 the failing tests in the plans (of all tests of a file where only that is known), the paired differences to stage 3
 switched off with their bootstrap intervals, seconds, turns, tool calls and tokens: for the cases in which stage 3 is
-asked, and for all; first of what stage 3 keeps alone, then as plans are made, with what it puts off. Exits with 1 when a must-run test is
-lost, or when a model that knows nothing costs more than a point of recall. Answers are a function of the case, so a
-second run prints the same. A case takes half a minute.
+asked, and for all; first of what stage 3 keeps alone, then as plans are made, with what it puts off. Exits with 1 when
+a must-run test is lost, or when a model that knows nothing costs more than a point of recall. Answers are a function of
+the case, so a second run prints the same. A case takes half a minute.
 """
 
 from __future__ import annotations
