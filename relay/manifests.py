@@ -10,11 +10,14 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from relay.contract import ManifestText
-from selector.manifests import MAX_BYTES, ManifestDocument, ManifestError, load_manifests
+from selector.manifests import MAX_BYTES, ManifestDocument, ManifestError, ManifestSet, load_manifests, resolve
+from selector.manifests.profiles import Profile
+from selector.types import CollectedTest
 
 #: A folder of this name holds other sets, one a device profile: part of no set but its own.
 SETS_ASIDE = "profiles"
@@ -34,6 +37,37 @@ class LoadedManifests:
     texts: tuple[ManifestText, ...]
     digest: str
     problem: str | None
+    rules: ManifestSet | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSays:
+    """What the manifests in use say about a collected test: the mode, the rule and the `manifest.yaml:line` that
+    decide, and the remarks of its entry, empty where there are none."""
+
+    mode: str
+    rule: str
+    provenance: str
+    reason: str
+    issue: str
+    owner: str
+    expires: date | None
+
+
+def what_manifests_say(
+    loaded: LoadedManifests, test_id: str, *, base: str, op: str, dtype: str, device: str
+) -> ManifestSays | None:
+    """About a test of a plan; `base` is its base test (`file::Class::method`), `op` and `dtype` are empty where they
+    are not known. As the framework reads manifests; without the other variants of the test, which decide whether the
+    list of operators applies. None when no manifests are in use or the id is none of a test."""
+    file, *names = test_id.split("::")
+    if loaded.rules is None or not names:
+        return None
+    cls = "::".join(names[:-1])
+    test = CollectedTest(test_id, file, cls, base.rpartition("::")[2], names[-1], op or None, dtype or None)
+    profile = Profile.COMPAT if cls else Profile.STRICT
+    (row,) = resolve(loaded.rules, [test], profile=profile, device=device).rows
+    return ManifestSays(row.mode, row.rule, row.provenance, row.reason, row.issue, row.owner, row.expires)
 
 
 def manifest_files(folder: Path) -> list[Path]:
@@ -123,7 +157,7 @@ class ManifestStore:
             self._keep(str(error))
         else:
             texts = tuple(ManifestText(name=document.name, text=document.text) for document in documents)
-            self._loaded = LoadedManifests(texts, manifests.digest, None)
+            self._loaded = LoadedManifests(texts, manifests.digest, None, manifests)
         self._seen = seen
 
     def _prints(self) -> Iterator[tuple[str, int, int, int]]:
@@ -137,4 +171,4 @@ class ManifestStore:
 
     def _keep(self, problem: str) -> None:
         kept = "; the last good set stays in use" if self._loaded.texts else "; no manifests are in use"
-        self._loaded = LoadedManifests(self._loaded.texts, self._loaded.digest, problem + kept)
+        self._loaded = LoadedManifests(self._loaded.texts, self._loaded.digest, problem + kept, self._loaded.rules)
