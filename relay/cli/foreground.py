@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -43,6 +44,13 @@ def wait_for_stop(stop: threading.Event, work: threading.Thread) -> None:
     """Block until a signal came, or what is waited beside has ended by itself."""
     while work.is_alive() and not stop.wait(_LOOK_S):
         pass
+
+
+def started() -> None:
+    """Say that all is up: what the start made stays for good, so the collector need not look through it again, least of
+    all while somebody waits for an answer."""
+    gc.collect()
+    gc.freeze()
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:

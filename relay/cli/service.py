@@ -27,7 +27,7 @@ def up(
     import os
 
     from relay.cli.connect import load_settings
-    from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
+    from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
     from relay.machine.embedded import EmbeddedService
 
     out = Output(as_json)
@@ -37,6 +37,7 @@ def up(
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
+            started()
             wait_for_stop(stop, service.web)
             out.note(text.stopping())
         out.note(text.stopped())
@@ -46,7 +47,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
     """Run the web part only, for machines where workers run elsewhere. Any number of them share one database."""
     from relay.app import create_app
     from relay.cli.connect import load_settings
-    from relay.cli.foreground import log_to_stderr, wait_for_stop, watching_signals
+    from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
     from relay.machine.listening import listen, url_of
     from relay.machine.web_thread import web_thread
 
@@ -57,6 +58,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
         web_thread(create_app(load_settings()), listener, drain_s=_DRAIN_S) as thread,
     ):
         Output().say(text.serving_web(url_of(host, listener)))
+        started()
         wait_for_stop(stop, thread)
 
 

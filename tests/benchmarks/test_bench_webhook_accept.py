@@ -15,7 +15,7 @@ from relay.store.crcr_models import Dispatch, DispatchState
 from relay.store.engine import Store, open_engine
 from relay.store.models import Delivery
 from tests.benchmarks.bench_webhook_accept import Side, percentile, report
-from tests.benchmarks.webhook_sides import SECRET, SIDES, TARGETS, SlowGitHub, our_side, settings_in, synchronous_side
+from tests.benchmarks.webhook_sides import SECRET, SIDES, TARGETS, SlowGitHub, settings_in, sides
 from tests.conformance.payloads import pull_request
 
 
@@ -24,7 +24,7 @@ def test_a_side_keeps_the_delivery_and_tells_every_backend_once(tmp_path: Path, 
     github = SlowGitHub(calls=1, call_s=0.001)
     body = json.dumps(pull_request()).encode()
     headers = {"X-GitHub-Event": "pull_request", "X-GitHub-Delivery": "d1", "X-Hub-Signature-256": sign(SECRET, body)}
-    app = {"ours": our_side, "synchronous": synchronous_side}[name](tmp_path, github)
+    app = sides()[name](tmp_path, github)
     with TestClient(app) as client:
         answer = client.post("/github/webhook", content=body, headers=headers).json()
         if name == "ours":
@@ -52,8 +52,9 @@ def test_a_percentile_is_one_of_the_values(values: list[float], share: int, valu
 def test_the_report_compares_what_was_measured() -> None:
     with httpx.Client() as http:
         ours = Side("ours", http, paced=[0.01] * 99 + [0.02], flooded=[0.05] * 10, flood_s=2)
-        other = Side("synchronous", http, paced=[0.2] * 98 + [0.4] * 2, flooded=[0.5] * 10, flood_s=4)
-        lines = report([ours, other], 4.0, 4).splitlines()
+        threads = Side("threads", http, paced=[0.2] * 98 + [0.4] * 2, flooded=[0.5] * 10, flood_s=4)
+        one_by_one = Side("one by one", http, paced=[4.0] * 100, flooded=[4.0] * 8, flood_s=8)
+        lines = report([ours, threads, one_by_one], 4.0, 4).splitlines()
     assert lines[1].split() == ["ours", "10.0", "ms", "10.0", "ms", "5.0/s", "50.0", "ms"]
-    assert lines[2].split() == ["synchronous", "200.0", "ms", "400.0", "ms", "2.5/s", "500.0", "ms"]
-    assert lines[3] == "p99 at 4/s: 40.0 times lower than synchronous"
+    assert lines[2].split() == ["threads", "200.0", "ms", "400.0", "ms", "2.5/s", "500.0", "ms"]
+    assert lines[4:] == ["p99 at 4/s: 40.0 times lower than threads", "p99 at 4/s: 400.0 times lower than one by one"]

@@ -1,6 +1,7 @@
-"""Two relays that do the same work for a webhook: ours, and one that tells backends before it answers.
+"""Relays that do the same work for a webhook: ours, and two that tell backends before they answer, with a thread for
+each as the original does, or one after the other.
 
-Both judge the signature, keep the delivery and a dispatch for each backend in SQLite, and call the same GitHub, which
+All judge the signature, keep the delivery and a dispatch for each backend in SQLite, and call the same GitHub, which
 takes its time for every call. `python -m tests.benchmarks.webhook_sides SIDE FOLDER CALLS` serves one on a free port,
 which it prints, until its standard input ends.
 """
@@ -8,16 +9,14 @@ which it prints, until its standard input ends.
 from __future__ import annotations
 
 import json
-import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import SecretStr
@@ -25,10 +24,13 @@ from starlette.concurrency import run_in_threadpool
 
 from relay.allowlist.types import Allowlist, Participation
 from relay.app import create_app, create_context
+from relay.cli.foreground import started
 from relay.context import RelayContext, utc_now
 from relay.intake.deliveries import record_delivery
 from relay.intake.events import names_repository
 from relay.intake.signature import check_signature
+from relay.machine.listening import listen
+from relay.machine.web_thread import web_thread
 from relay.parts import CrcrParts, LoadedAllowlist, TokenRefusedError, VerifiedClaims
 from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState
@@ -38,7 +40,7 @@ from tests.conformance.github_stand_in import GitHubStandIn
 SECRET = "webhook-secret-of-the-benchmark"
 UPSTREAM = "pytorch/pytorch"
 TARGETS = tuple(f"vendor{number}/backend" for number in range(20))
-SIDES = ("ours", "synchronous")
+SIDES = ("ours", "threads", "one by one")
 CALL_S = 0.2
 
 
@@ -95,8 +97,8 @@ def our_side(folder: Path, github: SlowGitHub) -> FastAPI:
     return create_app(settings, crcr=_parts(github))
 
 
-def synchronous_side(folder: Path, github: SlowGitHub) -> FastAPI:
-    """The same work inside the request: as many threads as there are backends, like the original."""
+def synchronous_side(folder: Path, github: SlowGitHub, at_once: int) -> FastAPI:
+    """The same work inside the request, for so many backends at once."""
     context = create_context(settings_in(folder), crcr=_parts(github))
     app = FastAPI()
 
@@ -105,13 +107,21 @@ def synchronous_side(folder: Path, github: SlowGitHub) -> FastAPI:
         body = await request.body()
         headers = request.headers
         signature, event = headers.get("X-Hub-Signature-256"), headers["X-GitHub-Event"]
-        return await run_in_threadpool(_tell, context, github, body, signature, event, headers["X-GitHub-Delivery"])
+        told = partial(_tell, delivery_id=headers["X-GitHub-Delivery"], at_once=at_once)
+        return await run_in_threadpool(told, context, github, body, signature, event)
 
     return app
 
 
-def _tell(  # noqa: PLR0917  # a thread pool passes what it is given by position
-    context: RelayContext, github: SlowGitHub, body: bytes, signature: str | None, event: str, delivery_id: str
+def _tell(
+    context: RelayContext,
+    github: SlowGitHub,
+    body: bytes,
+    signature: str | None,
+    event: str,
+    *,
+    delivery_id: str,
+    at_once: int,
 ) -> JSONResponse:
     check_signature(SECRET, body, signature)
     payload = json.loads(body)
@@ -120,7 +130,7 @@ def _tell(  # noqa: PLR0917  # a thread pool passes what it is given by position
     allowlist = context.crcr.allowlist.current().allowlist
     envelope = {"event_type": event, "delivery_id": delivery_id, "payload": payload}
     backends = [backend.repo for backend in allowlist.taking_part_in(Participation.PULL_REQUEST)]
-    with ThreadPoolExecutor(len(backends)) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(lambda repo: github.dispatch(repo, event, envelope), backends))
     _keep(context, allowlist, event, delivery_id, body)
     return JSONResponse({"ok": True, "dispatched": [{"repo": repo} for repo in backends], "failed": []})
@@ -152,19 +162,24 @@ def _parts(github: SlowGitHub) -> CrcrParts:
     return CrcrParts(AllowlistAtHand(utc_now, text=listed), _NoVerifier(), github)
 
 
+def sides() -> Mapping[str, Callable[[Path, SlowGitHub], FastAPI]]:
+    """How each side is made, in the order of `SIDES`."""
+    return {
+        "ours": our_side,
+        "threads": partial(synchronous_side, at_once=len(TARGETS)),
+        "one by one": partial(synchronous_side, at_once=1),
+    }
+
+
 def main() -> int:
     """Serve one side."""
     side, folder, calls = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    app = {"ours": our_side, "synchronous": synchronous_side}[side](folder, SlowGitHub(calls))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
+    app = sides()[side](folder, SlowGitHub(calls))
+    with listen("127.0.0.1", 0) as listener, web_thread(app, listener, drain_s=1):
         sys.stdout.write(f"{listener.getsockname()[1]}\n")
         sys.stdout.flush()
+        started()
         sys.stdin.read()
-        server.should_exit = True
-        thread.join()
     return 0
 
 
