@@ -38,6 +38,7 @@ from relay.web import (
     read_api,
     stream,
     triage_proxy,
+    trunk_api,
     webhook,
     worker_api,
 )
@@ -62,6 +63,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit_api.router,
     read_api.router,
     history_api.router,
+    trunk_api.router,
     crcr_results.router,
     crcr_queries.router,
     stream.router,
