@@ -1,0 +1,128 @@
+"""The page of all backends: by level, how often their jobs pass, and who is ready for another level (5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relay.allowlist.types import Backend, Level, repo_key
+from relay.context import Context, RelayContext
+from relay.hud.counting import is_probe
+from relay.hud.freshness import Cadences
+from relay.hud.levels import level_statuses
+from relay.hud.overview import BackendLine, backend_lines
+from relay.hud.readiness import LevelStatus
+from relay.hud.summaries import pull_request_summary, scheduled_summary
+from relay.hud.tabs import Tab
+from relay.store.crcr_models import Demotion
+from relay.web import backend_words as words
+from relay.web.pages.backend_parts import PATH, Card, Registered, View, probe_cards
+from relay.web.pages.shell import PAGES
+from relay.web.pages.switches import address, github
+from relay.web.wording import Word
+from relay.web.wording import number as grouped
+
+Row = Mapping[str, Any]
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A line of the list. `href` is empty while there is nothing to open; `badges` are what else is to be known."""
+
+    repo: str
+    href: str
+    figures: Row | None
+    word: Word
+    last: datetime | None
+    badges: tuple[Word, ...]
+
+
+@router.get(PATH)
+def backends_page(context: Context, event: str = "", days: str = "") -> HTMLResponse:
+    """Every registered backend and every other that reports, by level."""
+    view, registered, now = View.read(event, days), Registered.of(context), context.now()
+    backends = registered.allowlist.backends
+    with context.store.reading() as session:
+        rows = _rows(session, context, view, now)
+        judged = {repo_key(status.repo): status for status in level_statuses(session, backends, now)}
+        demoted = frozenset(session.scalars(select(Demotion.repo_key)))
+        health = probe_cards(session, now)
+    by_level = backend_lines(_expected(backends, view.tab, rows), rows, view.tab.participation)
+    levels = [
+        (level, words.LEVEL_MEANINGS[level], [_shown(line, view, judged, demoted) for line in lines])
+        for level, lines in by_level.items()
+        if lines
+    ]
+    return PAGES.render(
+        "backends.html",
+        context,
+        nav="backends",
+        view=view,
+        tabs=view.tabs(PATH),
+        ranges=view.ranges(PATH),
+        registered=registered,
+        cards=(*health, *_cards(backends, rows)),
+        levels=levels,
+        words=words,
+        github=github,
+    )
+
+
+def _rows(session: Session, context: RelayContext, view: View, now: datetime) -> list[dict[str, Any]]:
+    if not view.tab.scheduled:
+        return pull_request_summary(session, days=view.days, now=now)
+    cadences = Cadences.read(context.settings.crcr_cadences)
+    return scheduled_summary(session, days=view.days, event_type=view.tab.value, now=now, cadences=cadences)
+
+
+def _expected(backends: Sequence[Backend], tab: Tab, rows: Sequence[Row]) -> Sequence[Backend]:
+    """Nobody promises periodic runs: only who made some is on their tab."""
+    if tab is not Tab.PERIODIC:
+        return backends
+    known = {repo_key(row["repo"]) for row in rows}
+    return [backend for backend in backends if backend.key in known]
+
+
+def _cards(backends: Sequence[Backend], rows: Sequence[Row]) -> tuple[Card, ...]:
+    """Sums over all backends but the probe, some of whose jobs are meant to fail."""
+    listed = [backend for backend in backends if not is_probe(backend.key)]
+    counts = [(level, sum(backend.level is level for backend in listed)) for level in sorted(Level, reverse=True)]
+    others = [row for row in rows if not is_probe(repo_key(row["repo"]))]
+    sums = {name: sum(row[name] for row in others) for name in ("successes", "failures", "timed_out", "total")}
+    by_level = ", ".join(f"{count} at {level.name}" for level, count in counts if count)
+    cards = (
+        Card("Registered backends", grouped(len(listed)), by_level),
+        Card("Jobs that passed", words.counted_rate(sums["successes"], sums["total"])),
+        Card("Failures", grouped(sums["failures"]), f"and {grouped(sums['timed_out'])} timed out"),
+    )
+    return (*cards, *(_probe_jobs(row) for row in rows if is_probe(repo_key(row["repo"]))))
+
+
+def _probe_jobs(row: Row) -> Card:
+    note = f"{grouped(row['failures'])} not as meant, {grouped(row['timed_out'])} timed out"
+    return Card("Jobs of the probe", grouped(row["total"]), note)
+
+
+def _shown(line: BackendLine, view: View, judged: Mapping[str, LevelStatus], demoted: frozenset[str]) -> Shown:
+    key, figures = repo_key(line.repo), line.figures
+    badges = [words.UNLISTED] if not line.listed else []
+    badges += [words.STALE] if figures and figures.get("stale") else []
+    badges += [words.PROPOSED] if key in demoted else []
+    badges += [words.readiness(judged[key])] if key in judged else []
+    return Shown(
+        repo=line.repo,
+        href=address(f"{PATH}/{line.repo}", view.given) if figures else "",
+        figures=figures,
+        word=words.overview_rate(figures["pass_rate"]) if figures else words.SILENT,
+        last=datetime.fromisoformat(figures["last_run"]) if figures else None,
+        badges=tuple(badges),
+    )
