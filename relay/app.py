@@ -26,6 +26,7 @@ from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
 from relay.web import (
+    action_api,
     audit_api,
     callback,
     crcr_queries,
@@ -37,13 +38,17 @@ from relay.web import (
     pages,
     read_api,
     stream,
+    token_api,
     triage_proxy,
     trunk_api,
     webhook,
     worker_api,
 )
+from relay.web.auth import ReaderOnly, VisitorOnly
 from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
+from relay.web.pages import sign_in
+from relay.web.visit import VisitMiddleware
 
 #: A job may be silent for hours; a minute more or less does not matter.
 _ZOMBIES_EVERY_S = 60.0
@@ -61,13 +66,22 @@ ROUTERS: tuple[APIRouter, ...] = (
     dispatch_api.router,
     delivery_api.router,
     audit_api.router,
+    token_api.router,
+    action_api.router,
     read_api.router,
     history_api.router,
     trunk_api.router,
     crcr_results.router,
     crcr_queries.router,
     stream.router,
+    sign_in.router,
     pages.router,
+)
+#: Routers that ask for what they need themselves. Everything else is for readers: a new router cannot be forgotten.
+OWN_DOORS = (
+    *(webhook.router, callback.router, crcr_results.router, sign_in.router),
+    *(worker_api.router, triage_proxy.router),
+    *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
 )
 
 
@@ -92,9 +106,11 @@ def create_app(
     )
     app.state.relay = context
     app.add_middleware(BodyCapMiddleware)
+    app.add_middleware(VisitMiddleware, https=context.settings.public_url.startswith("https://"))
     install_error_handlers(app)
     for router in ROUTERS:
-        app.include_router(router)
+        door = () if router in OWN_DOORS else (VisitorOnly,) if router is pages.router else (ReaderOnly,)
+        app.include_router(router, dependencies=door)
     return app
 
 

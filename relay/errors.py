@@ -3,6 +3,7 @@
     RelayError
       NotFoundError            404  the thing named in the URL is not in the record
       UnauthorizedError        401  a token is missing or wrong
+      ForbiddenError           403  the token is known and not enough, or a form is not ours
       ConflictError            409  the request does not fit the state of the record
         LeaseLostError         409  a worker speaks for a shard that is no longer its own
       BadMessageError          422  a worker's message is well formed and still makes no sense
@@ -44,6 +45,13 @@ class UnauthorizedError(RelayError):
 
     status = 401
     code = "unauthorized"
+
+
+class ForbiddenError(RelayError):
+    """Who asks is known, and may not do this."""
+
+    status = 403
+    code = "forbidden"
 
 
 class ConflictError(RelayError):

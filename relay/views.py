@@ -346,8 +346,16 @@ class Health(View):
 
 
 class ApiError(View):
-    """Every error body of the API: what happened, and what to do next."""
+    """Every error body of the API: what happened, and what to do next. `request_id` finds the request in the log.
+    The others are the members of `application/problem+json`.
+
+    Source: https://www.rfc-editor.org/rfc/rfc9457
+    """
 
     code: str
     message: str
     hint: str = ""
+    request_id: str = ""
+    type: str = "about:blank"
+    title: str = ""
+    status: int = 0

@@ -48,6 +48,8 @@ class RelaySettings(BaseSettings):
     webhook_secret: SecretStr | None = None
     worker_token: SecretStr | None = None
     operator_token: SecretStr | None = None
+    # Whether everybody who reaches the service may read, or only who has a token.
+    read_access: Literal["public", "token"] = "public"
     webhook_max_bytes: Annotated[int, Field(gt=0)] = 2 * MEBIBYTE
 
     lease_seconds: Annotated[float, Field(gt=0)] = 30.0

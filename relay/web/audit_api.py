@@ -6,11 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from relay.access.actions import record_action
 from relay.context import Context
 from relay.runs.audit_listing import audit_view, list_audits
 from relay.runs.audits import open_audit
 from relay.views import AuditPage, AuditView
-from relay.web.auth import OperatorOnly
+from relay.web.auth import Operator
 from relay.web.read_api import RunId
 
 router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
@@ -30,12 +31,13 @@ def audit(context: Context, audit_id: RunId) -> AuditView:
         return audit_view(session, audit_id)
 
 
-@router.post("", status_code=201, dependencies=[OperatorOnly])
-def start(context: Context) -> AuditView:
+@router.post("", status_code=201)
+def start(context: Context, operator: Operator) -> AuditView:
     """Runs every test on the newest pushed head against the head of the audit before."""
     settings = context.settings
     with context.store.writing() as session:
         run = open_audit(session, settings.upstream_repo, settings.device, context.now())
+        record_action(session, operator, "audit.start", context.now(), subject=f"audit {run.id}", run_id=run.id)
         view = audit_view(session, run.id)
     context.waker.wake(view.device)
     return view

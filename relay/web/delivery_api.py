@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Path, Query
 from sqlalchemy import select
 
+from relay.access.actions import record_action
 from relay.context import Context
 from relay.outbox.listing import LetterFilter, letter_detail, list_letters, unknown_letter
 from relay.outbox.replay import replay
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed, ReplayRequest
 from relay.store.crcr_models import OutboxItem, OutboxKind
-from relay.web.auth import OperatorOnly
+from relay.web.auth import Operator
 from relay.web.read_api import LARGEST
 
 router = APIRouter(prefix="/api/v1/outbox", tags=["deliveries"])
@@ -42,8 +43,8 @@ def letter(context: Context, letter_id: LetterId) -> LetterDetail:
         return letter_detail(session, letter_id)
 
 
-@router.post("/replay", dependencies=[OperatorOnly])
-def replay_letters(context: Context, wanted: Annotated[ReplayRequest, Body()]) -> Replayed:
+@router.post("/replay")
+def replay_letters(context: Context, operator: Operator, wanted: Annotated[ReplayRequest, Body()]) -> Replayed:
     """Makes dead ones due again, with all their attempts before them."""
     ids = tuple(dict.fromkeys(wanted.ids))
     with context.store.writing() as session:
@@ -52,6 +53,9 @@ def replay_letters(context: Context, wanted: Annotated[ReplayRequest, Body()]) -
             if one not in known:
                 raise unknown_letter(one)
         replayed = tuple(replay(session, ids, context.now()))
+        subject = f"{len(replayed)} of {len(ids)} deliveries"
+        detail = ", ".join(map(str, replayed))
+        record_action(session, operator, "outbox.replay", context.now(), subject=subject, detail=detail)
     return Replayed(replayed=replayed, untouched=tuple(one for one in ids if one not in replayed))
 
 

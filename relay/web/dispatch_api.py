@@ -1,6 +1,7 @@
 """`POST /api/v1/dispatches`: another relay's dispatch, handed over by a job of our own repository (`relay submit`).
 
-The operator token is the permission. What the dispatch asks for is done before the answer, so that it can name the run.
+A token of scope `operate` is the permission. What the dispatch asks for is done before the answer, so that it can name
+the run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Response
 from sqlalchemy.orm import Session
 
+from relay.access.actions import record_action
 from relay.backend.envelope import Envelope, EnvelopeError, envelope_of
 from relay.backend.submissions import record_submission
 from relay.context import Context, RelayContext
@@ -19,7 +21,7 @@ from relay.intake.events import names_repository
 from relay.runs.queries import run_summary
 from relay.store.models import Delivery
 from relay.views import SubmissionView
-from relay.web.auth import OperatorOnly
+from relay.web.auth import Operator, OperatorOnly
 
 router = APIRouter(prefix="/api/v1/dispatches", tags=["operator"], dependencies=[OperatorOnly])
 
@@ -28,7 +30,10 @@ _EXAMPLE = {"event_type": "pull_request", "delivery_id": "6a1f0c2e", "payload": 
 
 @router.post("", status_code=201)
 def submit(
-    context: Context, response: Response, dispatch: Annotated[dict[str, Any], Body(examples=[_EXAMPLE])]
+    context: Context,
+    operator: Operator,
+    response: Response,
+    dispatch: Annotated[dict[str, Any], Body(examples=[_EXAMPLE])],
 ) -> SubmissionView:
     """Takes in a dispatch: 201, or 200 when it was there before. The answer names the run it led to."""
     envelope = _envelope(dispatch)
@@ -40,6 +45,8 @@ def submit(
     with context.store.writing() as session:
         delivery, repeated = record_submission(session, envelope, context.now())
         row_id = delivery.id
+        subject = f"dispatch {envelope.delivery_id}"
+        record_action(session, operator, "dispatch.submit", context.now(), subject=subject)
     handle_delivery(context, row_id)
     response.status_code = 200 if repeated else 201
     with context.store.reading() as session:

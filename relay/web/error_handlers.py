@@ -1,24 +1,32 @@
 """Turns faults into answers: `ApiError` under /api/v1, `{"detail": ...}` for GitHub, `{"error": ...}` for readers and
-forwarders of results, plain text for pages.
+forwarders of results, a page for people. Who has to sign in to see a page is sent there.
 
 Owns the shape of errors only; the sentences come from `relay.errors`. Never echoes a request's body.
 """
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from urllib.parse import urlencode
+
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
+from relay.context import relay_context
 from relay.errors import RelayError
 from relay.hud.errors import HudError
 from relay.views import ApiError
+from relay.web.rendering import PAGES
+from relay.web.visit import visit_of
 
 _log = structlog.get_logger(__name__)
 
+PROBLEM_TYPE = "application/problem+json"
+SIGN_IN = "/sign-in"
 _API = "/api/"
 _GITHUB = "/github/"
 _HUD = ("/api/crcr/", "/api/clickhouse/")
@@ -30,6 +38,8 @@ _HINTS = {
     405: "GET /api/v1/openapi.json lists the methods of each path.",
     413: "Send the content in smaller parts.",
 }
+#: Pages are for people, who did not choose a method or a size.
+_PAGE_SENTENCES = {404: ("There is no such page.", "The address may be mistyped or of an older version.")}
 #: What readers of results know these by (crcr-protocol 1.6).
 _HUD_SENTENCES = {405: "Method not allowed", 413: "Payload exceeds 2MB limit"}
 
@@ -50,20 +60,39 @@ def error_response(request: Request, status: int, error: ApiError) -> Response:
     if path.startswith(_HUD):
         return JSONResponse({"error": _HUD_SENTENCES.get(status, error.message)}, status)
     if path.startswith(_API):
-        return JSONResponse(error.model_dump(), status)
+        told = {"request_id": visit_of(request.scope).request_id, "title": HTTPStatus(status).phrase, "status": status}
+        return JSONResponse(error.model_copy(update=told).model_dump(), status, media_type=PROBLEM_TYPE)
     if path.startswith(_GITHUB):
         return JSONResponse({"detail": error.message}, status)
-    return PlainTextResponse("\n".join(line for line in (error.message, error.hint) if line), status)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # What fails may be what a page is made of.
+        return PlainTextResponse("\n".join(line for line in (error.message, error.hint) if line), status)
+    heading, advice = _PAGE_SENTENCES.get(status, ("", "")) if error.code in _CODES.values() else ("", "")
+    heading, advice = heading or error.message, advice or error.hint
+    return PAGES.render("error.html", relay_context(request), status=status, nav="", heading=heading, advice=advice)
 
 
 def _relay_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, RelayError):
         raise error
     answer = ApiError(code=error.code, message=error.message, hint=error.hint)
+    if error.status == HTTPStatus.UNAUTHORIZED and _is_page(request):
+        return RedirectResponse(f"{SIGN_IN}?{urlencode({'next': _page_behind(request)})}", HTTPStatus.SEE_OTHER)
     response = error_response(request, error.status, answer)
-    if error.status == 401:
+    if error.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+def _is_page(request: Request) -> bool:
+    return not request.url.path.startswith((_API, _GITHUB))
+
+
+def _page_behind(request: Request) -> str:
+    """Where to go on after the sign-in. The address of a form is below that of its page."""
+    if request.method == "POST":
+        return request.url.path.rpartition("/")[0] or "/"
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
 def _hud_error(request: Request, error: Exception) -> Response:
@@ -112,4 +141,8 @@ def _bug(request: Request, error: Exception) -> Response:
         message="The relay failed on this request.",
         hint=f"Its log has the cause ({type(error).__name__}); please report it.",
     )
-    return error_response(request, 500, answer)
+    response = error_response(request, 500, answer)
+    # This one is answered outside of all middleware.
+    for name, value in visit_of(request.scope).headers.items():
+        response.headers.setdefault(name, value)
+    return response

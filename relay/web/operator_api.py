@@ -1,4 +1,4 @@
-"""The operator API: run again, cancel. Thin over `relay.runs.creation`; the operator token is the only permission."""
+"""The operator API: run again, cancel. Thin over `relay.web.operating`; it takes a token of scope `operate`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from relay.context import Context
-from relay.runs.creation import cancel_run, rerun
-from relay.runs.queries import run_summary
 from relay.views import RunSummary
-from relay.web.auth import OperatorOnly
+from relay.web.auth import Operator, OperatorOnly
+from relay.web.operating import call_run_off, run_again
 
 router = APIRouter(prefix="/api/v1/runs", tags=["operator"], dependencies=[OperatorOnly])
-
-FULL_BY_OPERATOR = "an operator asked for every test"
 
 
 class RerunRequest(BaseModel):
@@ -30,20 +27,13 @@ class RerunRequest(BaseModel):
 
 
 @router.post("/{run_id}/rerun", status_code=201)
-def rerun_run(context: Context, run_id: int, wanted: RerunRequest | None = None) -> RunSummary:
+def rerun_run(context: Context, operator: Operator, run_id: int, wanted: RerunRequest | None = None) -> RunSummary:
     """Opens a new run of the same change and wakes a worker for it."""
     wanted = wanted or RerunRequest()
-    full = FULL_BY_OPERATOR if wanted.full else ""
-    with context.store.writing() as session:
-        run = rerun(session, run_id, context.now(), failed_only=wanted.failed, full=full, tests=wanted.tests)
-        summary = run_summary(session, run.id, context.settings.public_url)
-    context.waker.wake(summary.device)
-    return summary
+    return run_again(context, operator, run_id, failed=wanted.failed, full=wanted.full, tests=wanted.tests)
 
 
 @router.post("/{run_id}/cancel")
-def cancel(context: Context, run_id: int) -> RunSummary:
+def cancel(context: Context, operator: Operator, run_id: int) -> RunSummary:
     """Cancels an unfinished run; a run that has ended is answered as it is."""
-    with context.store.writing() as session:
-        cancel_run(session, run_id, context.now(), "Cancelled by an operator.")
-        return run_summary(session, run_id, context.settings.public_url)
+    return call_run_off(context, operator, run_id)

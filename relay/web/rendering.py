@@ -1,6 +1,7 @@
-"""How a page is made: the template environment, the headers that fence every page in, and the files beside it.
+"""How a page is made: the template environment, what every page says, and the files beside it.
 
-Escaping is on for every template and nothing is marked safe, so text from upstream is never markup. Knows no route.
+Escaping is on for every template and nothing is marked safe, so text from upstream is never markup. The headers that
+fence a page in are those of every answer (`relay.web.visit`). Knows no route.
 """
 
 from __future__ import annotations
@@ -19,18 +20,11 @@ from starlette.types import Scope
 
 from relay.context import RelayContext
 from relay.views import RunSummary
-from relay.web import wording
+from relay.web import access_words, wording
+from relay.web.forms import TOKEN_FIELD
+from relay.web.visit import current_visit
 
 _HERE = Path(__file__).parent
-
-#: Nothing but our own files, no frame around us, no address told to others.
-SECURITY_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
 
 
 class PageAssets(StaticFiles):
@@ -41,7 +35,6 @@ class PageAssets(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        response.headers.update(SECURITY_HEADERS)
         # Ask each time (cheap, by ETag): a page and its script must be of the same version after an upgrade.
         response.headers["Cache-Control"] = "no-cache"
         return response
@@ -69,9 +62,11 @@ class Pages:
             device=settings.device,
             upstream_repo=settings.upstream_repo,
             manifest_problem=context.manifests.current().problem,
+            visit=current_visit(),
+            form_field=TOKEN_FIELD,
             **values,
         )
-        return HTMLResponse(html, status, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"})
+        return HTMLResponse(html, status, headers={"Cache-Control": "no-store"})
 
 
 def _filters() -> dict[str, Any]:
@@ -86,6 +81,8 @@ def _filters() -> dict[str, Any]:
             wording.share_of,
         ),
         *(wording.environment, wording.sandbox_word),
+        *(access_words.run_actions, access_words.action_word, access_words.scope_sentence),
+        *(access_words.may_operate, access_words.may_not_operate),
         *(wording.number, wording.duration, wording.iso, wording.clock, wording.anchor),
         *(_age, _elapsed),
     )
@@ -104,3 +101,7 @@ def _age(template: TemplateContext, at: datetime) -> str:
 @pass_context
 def _elapsed(template: TemplateContext, run: RunSummary) -> str:
     return wording.elapsed(run, template["now"])
+
+
+#: One for all pages: compiled templates are kept in it.
+PAGES = Pages()

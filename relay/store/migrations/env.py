@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from alembic import context
 
+from relay.store.access_models import AccessToken
 from relay.store.crcr_models import CrcrResult
+
+#: One of each module that has tables: all tables share one metadata, and are in it once their module is imported.
+_TABLES = (CrcrResult, AccessToken)
 
 context.configure(
     connection=context.config.attributes["connection"],
-    # Of all tables: this one's module imports the other.
-    target_metadata=CrcrResult.metadata,
+    target_metadata=_TABLES[0].metadata,
     # SQLite can roll DDL back once the driver's own transaction handling is off, as it is here.
     transactional_ddl=True,
     render_as_batch=True,

@@ -10,11 +10,11 @@ from enum import StrEnum
 from typing import TypeVar
 
 from relay.web.read_api import LARGEST
-from relay.web.rendering import Pages
+from relay.web.rendering import PAGES
+
+__all__ = ["PAGES", "Pager", "choice", "number"]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-PAGES = Pages()
 
 
 @dataclass(frozen=True, slots=True)

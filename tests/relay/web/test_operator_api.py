@@ -118,5 +118,6 @@ def test_only_operators_pass(context: RelayContext, client: TestClient, worker_a
     run_id = arrive(context.store)
     for headers in ({}, worker_auth):
         response = client.post(f"/api/v1/runs/{run_id}/{verb}", headers=headers)
-        assert (response.status_code, ApiError.model_validate_json(response.text).code) == (401, "unauthorized")
+        expected = (403, "forbidden") if headers else (401, "unauthorized")
+        assert (response.status_code, ApiError.model_validate_json(response.text).code) == expected
     assert must_lease(context.store).run.id == run_id

@@ -215,7 +215,7 @@ def test_no_model_is_409(client: TestClient, worker_auth: dict[str, str]) -> Non
 def test_strangers_do_not_spend_our_money(client: TestClient, operator_auth: dict[str, str]) -> None:
     """Only workers may ask."""
     assert client.post(PATH, json=QUESTION).status_code == 401
-    assert client.post(PATH, json=QUESTION, headers=operator_auth).status_code == 401
+    assert client.post(PATH, json=QUESTION, headers=operator_auth).status_code == 403
 
 
 def test_a_question_over_the_cap_is_413(client: TestClient, worker_auth: dict[str, str]) -> None:

@@ -243,7 +243,7 @@ def test_without_the_workers_token_nothing_goes(client: TestClient, header: str,
 def test_the_operators_token_is_not_a_workers(client: TestClient, operator_auth: dict[str, str]) -> None:
     """Two doors, two keys."""
     response = client.post("/api/v1/worker/lease", json={"worker": "w", "device": "spyre"}, headers=operator_auth)
-    assert response.status_code == 401
+    assert response.status_code == 403
 
 
 def test_a_lost_lease_is_409_with_its_code(context: RelayContext, worker: Worker) -> None:
