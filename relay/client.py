@@ -7,8 +7,9 @@ Server-sent events are read here one connection at a time; reconnecting is `rela
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -16,16 +17,19 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from relay.access.views import NewToken, TokenPage, TokenView
 from relay.failures import Failure
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.views import (
     ApiError,
     AuditPage,
     AuditView,
+    Conclusion,
     DecisionPage,
     Health,
     RunDetail,
     RunEvent,
+    RunHistory,
     RunPage,
     RunState,
     RunSummary,
@@ -78,7 +82,8 @@ class BadReply(Failure):
 
 
 class ApiClient:
-    """Requests to one relay. `transport` replaces the network, `timeout_s` bounds each wait for bytes."""
+    """Requests to one relay. `transport` replaces the network, `timeout_s` bounds each wait for bytes, `trace` is told
+    of each request and its answer, `operator_token` is shown with all of them: reading may need one as well."""
 
     def __init__(
         self,
@@ -87,13 +92,21 @@ class ApiClient:
         operator_token: str = "",
         transport: httpx.BaseTransport | None = None,
         timeout_s: float = 10.0,
+        trace: Callable[[str], None] | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self._token = operator_token
+        self._trace = trace
+        shown = {"Authorization": f"Bearer {operator_token}"} if operator_token else {}
         try:
             # A proxy from the environment must not come between two programs of one machine.
             self._http = httpx.Client(
-                base_url=self.base_url, transport=transport, timeout=timeout_s, trust_env=not is_loopback(base_url)
+                base_url=self.base_url,
+                headers=shown,
+                transport=transport,
+                timeout=timeout_s,
+                trust_env=not is_loopback(base_url),
+                event_hooks={"response": [self._tell]},
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise Unreachable(f"{base_url} is not a web address: {error}", _URL_HINT) from error
@@ -113,10 +126,19 @@ class ApiClient:
         return self._object("GET", "/api/v1/version")
 
     def runs(
-        self, *, state: RunState | None = None, pr: int | None = None, limit: int = 20, before: int | None = None
+        self,
+        *,
+        state: RunState | None = None,
+        conclusion: Conclusion | None = None,
+        repo: str | None = None,
+        branch: str | None = None,
+        pr: int | None = None,
+        limit: int = 20,
+        before: int | None = None,
     ) -> RunPage:
         """Newest first."""
-        return self._get(RunPage, "/api/v1/runs", {"state": state, "pr": pr, "limit": limit, "before": before})
+        query: _Query = {"state": state, "conclusion": conclusion, "repo": repo, "branch": branch, "pr": pr}
+        return self._get(RunPage, "/api/v1/runs", {**query, "limit": limit, "before": before})
 
     def run(self, run_id: int) -> RunDetail:
         """Raises `NotFound` for a run the service does not know."""
@@ -134,6 +156,10 @@ class ApiClient:
         query: _Query = {"kept": kept, "q": q, "limit": limit, "offset": offset}
         return self._get(DecisionPage, f"/api/v1/runs/{run_id}/decisions", query)
 
+    def history(self, run_id: int, *, after: int = 0, limit: int = 500) -> RunHistory:
+        """The run's events on record after event `after`, oldest first."""
+        return self._get(RunHistory, f"/api/v1/runs/{run_id}/history", {"after": after, "limit": limit})
+
     def junit(self, run_id: int, *, silence_s: float = 60.0) -> Iterator[bytes]:
         """A finished run as JUnit XML, in pieces as they come. Raises `Conflict` while it is not finished."""
         timeout = httpx.Timeout(10.0, read=silence_s)
@@ -145,9 +171,12 @@ class ApiClient:
                 raise BadReply(f"{self.base_url} does not write JUnit reports", _VERSION_HINT)
             yield from reply.iter_bytes()
 
-    def rerun(self, run_id: int, *, failed: bool, full: bool = False) -> RunSummary:
-        """Start the run again, its failed tests only, or every test. Returns the new run. Needs the operator token."""
-        wanted = {"failed": failed} | ({"full": True} if full else {})  # an older service knows no `full`
+    def rerun(self, run_id: int, *, failed: bool, full: bool = False, tests: Sequence[str] = ()) -> RunSummary:
+        """Start the run again: its failed tests only, these `tests` only, or every test. Returns the new run. Needs the
+        operator token."""
+        wanted: dict[str, object] = {"failed": failed}
+        # An older service knows neither.
+        wanted |= ({"full": True} if full else {}) | ({"tests": list(tests)} if tests else {})
         return self._parse(RunSummary, self._send("POST", f"/api/v1/runs/{run_id}/rerun", body=wanted))
 
     def audits(self, *, limit: int = 20) -> AuditPage:
@@ -181,6 +210,19 @@ class ApiClient:
     def replay(self, ids: Sequence[int]) -> Replayed:
         """Send dead letters again. Needs the operator token."""
         return self._parse(Replayed, self._send("POST", "/api/v1/outbox/replay", body={"ids": list(ids)}))
+
+    def tokens(self, *, every: bool, limit: int = 100, before: int | None = None) -> TokenPage:
+        """Access tokens without their values, the newest first. Needs a token of scope admin."""
+        return self._get(TokenPage, "/api/v1/tokens", {"every": every, "limit": limit, "before": before})
+
+    def create_token(self, name: str, scope: str, expires_at: datetime | None) -> NewToken:
+        """Make an access token; the answer is the only one with its value. Needs a token of scope admin."""
+        wanted = {"name": name, "scope": scope, "expires_at": None if expires_at is None else expires_at.isoformat()}
+        return self._parse(NewToken, self._send("POST", "/api/v1/tokens", body=wanted))
+
+    def revoke_token(self, token_id: int) -> TokenView:
+        """End an access token at once. Raises `NotFound`. Needs a token of scope admin."""
+        return self._parse(TokenView, self._send("DELETE", f"/api/v1/tokens/{token_id}"))
 
     def cancel(self, run_id: int) -> RunSummary:
         """Stop a run. Needs the operator token."""
@@ -221,9 +263,8 @@ class ApiClient:
         return _validated(model, body, self.base_url)
 
     def _send(self, method: str, path: str, *, params: _Query | None = None, body: object = None) -> bytes:
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token and method != "GET" else {}
         with self._reaching():
-            reply = self._http.request(method, path, params=params, json=body, headers=headers)
+            reply = self._http.request(method, path, params=params, json=body)
         if not reply.is_success:
             raise _refusal(reply)
         return reply.content
@@ -234,9 +275,19 @@ class ApiClient:
             yield
         except (httpx.TransportError, httpx.InvalidURL) as error:
             cause = str(error) or type(error).__name__
+            if self._trace is not None:
+                self._trace(f"{self.base_url}: no answer: {cause}")
             raise Unreachable(f"the relay at {self.base_url} does not answer: {cause}", _URL_HINT) from error
 
+    def _tell(self, reply: httpx.Response) -> None:
+        if self._trace is not None:
+            asked = reply.request
+            number = reply.headers.get(_REQUEST_ID, "")
+            path = asked.url.raw_path.decode("ascii")
+            self._trace(f"{asked.method} {path} -> {reply.status_code}{f' (request {number})' if number else ''}")
 
+
+_REQUEST_ID = "x-request-id"
 _URL_HINT = "start one with `relay up`, or name it with --url or RELAY_URL"
 _LOGIN_HINT = "set RELAY_OPERATOR_TOKEN to the operator token of the service; `relay token show` tells where it is kept"
 _VERSION_HINT = "check the address, and compare `relay version` here and there"
@@ -268,7 +319,9 @@ def _refusal(reply: httpx.Response) -> Failure:
     except ValidationError:
         return BadReply(f"{reply.request.url} answered {reply.status_code} without an explanation", _VERSION_HINT)
     hint = error.hint or (_LOGIN_HINT if kind is Unauthorized else "")
-    return kind(error.message, hint, code=error.code)
+    failure = kind(error.message, hint, code=error.code)
+    failure.request_id = reply.headers.get(_REQUEST_ID, "")
+    return failure
 
 
 def _event_data(lines: Iterator[str]) -> Iterator[str]:

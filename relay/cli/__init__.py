@@ -13,8 +13,10 @@ from typing import NoReturn
 
 import typer
 
+from relay.cli import text
 from relay.cli.exits import ExitCode, exit_code
-from relay.cli.output import show_failure, wants_json
+from relay.cli.manner import Manner, behave, to_the_front
+from relay.cli.output import has_format, show_failure, wants_json
 from relay.cli.root import build
 from relay.errors import SettingsError
 from relay.failures import Failure
@@ -28,9 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Expected failures are shown, bugs are raised."""
     as_json = wants_json(arguments)
+    behave(Manner())
     try:
+        if any(word.partition("=")[0] == "--fields" for word in arguments) and not (
+            as_json or has_format(arguments, "jsonl")
+        ):
+            raise typer.BadParameter(text.fields_without_json(), param_hint="--fields")
         # Not standalone: the ends of a command are translated here, in one place, also for --json.
-        code = build()(list(arguments), prog_name="relay", standalone_mode=False)
+        code = build()(to_the_front(arguments), prog_name="relay", standalone_mode=False)
     except typer.TyperException as error:
         return _usage(error, as_json)
     except SettingsError as error:
@@ -43,8 +50,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _usage(error: typer.TyperException, as_json: bool) -> int:
-    from relay.cli import text
-
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "relay"
     message = error.format_message()

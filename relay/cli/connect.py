@@ -3,7 +3,8 @@
 Address: --url or RELAY_URL, else the service that `relay up` announced in the state folder or `relay demo` beside it,
 else loopback port 8000.
 Token: RELAY_OPERATOR_TOKEN, else the file in the state folder. The file's token goes to this machine only, so that a
-wrong --url cannot collect it. Imports pydantic and httpx: for the inside of commands.
+wrong --url cannot collect it. It is shown for reading as well: a service may want one there.
+Imports pydantic and httpx: for the inside of commands.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from relay.cli import text
+from relay.cli.output import trace
 from relay.client import ApiClient, is_loopback
 from relay.failures import Failure
 from relay.machine.state_folder import announced_url, demo_folder
@@ -59,8 +61,10 @@ def _serving_folder(settings: RelaySettings) -> Path:
 
 
 def open_client(given_url: str | None) -> ApiClient:
-    """A client for reading."""
-    return ApiClient(find_url(load_settings(), given_url))
+    """A client for reading; it shows the token that there is, if there is one."""
+    settings = load_settings()
+    url = find_url(settings, given_url)
+    return ApiClient(url, operator_token=_operator_token(settings, url), trace=trace)
 
 
 def open_operator_client(given_url: str | None) -> ApiClient:
@@ -70,7 +74,7 @@ def open_operator_client(given_url: str | None) -> ApiClient:
     token = _operator_token(settings, url)
     if not token:
         raise NoToken(text.no_operator_token(url), text.no_operator_token_hint())
-    return ApiClient(url, operator_token=token)
+    return ApiClient(url, operator_token=token, trace=trace)
 
 
 def _operator_token(settings: RelaySettings, url: str) -> str:

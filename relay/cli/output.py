@@ -1,27 +1,26 @@
 """Where output goes: data to stdout, everything else to stderr, and JSON alone on stdout where JSON was asked for.
 
-Owns terminal detection, colour, tables and the cleaning of untrusted text. Off a terminal there is neither colour nor
-alignment: columns are separated by tabs, times are ISO 8601. rich is imported only when a terminal is written to.
+Owns terminal detection, colour, tables and the cleaning of untrusted text. Off a terminal there is no alignment and,
+unless it is asked for, no colour: columns are separated by tabs, times are ISO 8601. rich is imported only when a
+terminal is written to.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from relay.cli import text
+from relay.cli.json_text import Json, to_json
+from relay.cli.manner import manner
 from relay.failures import Failure
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
     from rich.text import Text
-
-Json: TypeAlias = "Mapping[str, object] | Sequence[object] | BaseModel | str | int | float | bool | None"
 
 _STYLES = {
     "success": "green",
@@ -42,6 +41,7 @@ _STYLES = {
     "running": "cyan",
     "selecting": "cyan",
 }
+_CODES = {"green": "32", "bold red": "1;31", "yellow": "33", "cyan": "36"}
 _GLYPHS = {"green": "\N{CHECK MARK}", "bold red": "\N{BALLOT X}", "yellow": "!", "cyan": "\N{BULLET}"}
 
 
@@ -58,28 +58,33 @@ def one_line(untrusted: str, cap: int = 300) -> str:
     return " ".join(clean(untrusted, cap).split())
 
 
-def to_json(value: Json) -> str:
-    """One line of JSON, models included."""
-    return json.dumps(value, default=_plain, ensure_ascii=False)
-
-
-def _plain(value: object) -> object:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    raise TypeError(f"not JSON: {type(value).__name__}")
-
-
 class Output:
     """One command's output. With `as_json`, `say` and `table` are silent on stdout and only `data` writes there."""
 
     def __init__(self, as_json: bool = False) -> None:
         self.as_json = as_json
         self.is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self.has_colour = wants_colour(self.is_terminal)
 
     def data(self, value: Json) -> None:
-        """Write one JSON value in one line. Call only for JSON output."""
+        """Write one JSON value in one line, with the fields that were asked for. Call only for JSON output."""
+        if fields := manner().fields:
+            from relay.cli.fields import chosen
+
+            value = chosen(value, fields)
         sys.stdout.write(to_json(value) + "\n")
         sys.stdout.flush()
+
+    def line_of(self, kinds: Sequence[str], value: Json) -> None:
+        """One line of a stream of objects with one of `kinds` as their only key. Left out where it has none of the
+        fields that were asked for. Call only for JSON output."""
+        if fields := manner().fields:
+            from relay.cli.fields import chosen_of_stream
+
+            value = chosen_of_stream(value, fields, kinds)
+        if value is not None:
+            sys.stdout.write(to_json(value) + "\n")
+            sys.stdout.flush()
 
     def say(self, line: str = "") -> None:
         """A line of data for people."""
@@ -88,9 +93,10 @@ class Output:
             sys.stdout.flush()
 
     def note(self, line: str) -> None:
-        """A line beside the data: progress, hints, warnings."""
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        """A line beside the data: progress, hints, warnings. Not under --quiet."""
+        if not manner().quiet:
+            sys.stderr.write(line + "\n")
+            sys.stderr.flush()
 
     def status(self, word: str) -> str:
         """A state as a cell: the word alone, and on a terminal with a glyph, so that colour never speaks alone."""
@@ -110,7 +116,11 @@ class Output:
             self._terminal_table(header, rows)
             return
         for row in rows:
-            self.say("\t".join(one_line(cell, 2_000) for cell in row))
+            self.say("\t".join(self._painted(one_line(cell, 2_000)) for cell in row))
+
+    def _painted(self, cell: str) -> str:
+        style = _style_of(cell) if self.has_colour else ""
+        return f"\x1b[{_CODES[style]}m{cell}\x1b[0m" if style else cell
 
     def _terminal_table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         from rich.console import Console
@@ -121,27 +131,65 @@ class Output:
             table.add_column(name, overflow="fold")
         for row in rows:
             table.add_row(*(_coloured(cell) for cell in row))
-        Console(highlight=False).print(table)
+        colours: Literal["standard"] | None = "standard" if self.has_colour else None
+        console = Console(
+            highlight=False,
+            force_terminal=True,
+            color_system=colours,
+            no_color=not self.has_colour,
+            legacy_windows=False,
+        )
+        console.print(table)
+
+
+def wants_colour(is_terminal: bool) -> bool:
+    """By --color, else NO_COLOR (https://no-color.org), else FORCE_COLOR (https://force-color.org), else where a
+    terminal is."""
+    wanted = manner().colour
+    if wanted != "auto":
+        return wanted == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or is_terminal
+
+
+def _style_of(cell: str) -> str:
+    """By the last word, where that is a state."""
+    return _STYLES.get(cell.rpartition(" ")[2], "") if len(cell) < 20 else ""
 
 
 def _coloured(cell: str) -> Text:
-    """A cell that is never read as markup, coloured by its last word where that is a state."""
+    """A cell that is never read as markup."""
     from rich.text import Text
 
-    return Text(cell, style=_STYLES.get(cell.rpartition(" ")[2], "") if len(cell) < 20 else "")
+    return Text(cell, style=_style_of(cell))
+
+
+def trace(line: str) -> None:
+    """What goes on behind a command, under --verbose."""
+    if manner().verbose:
+        sys.stderr.write(one_line(line, 1_000) + "\n")
 
 
 def show_failure(failure: Failure, *, as_json: bool) -> None:
     """The end of a command that did not work: an object on stdout for programs, sentences on stderr for people."""
     if as_json:
-        sys.stdout.write(to_json({"code": failure.code, "message": failure.message, "hint": failure.hint}) + "\n")
+        told = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        sys.stdout.write(to_json({**told, "request_id": failure.request_id}) + "\n")
         return
     sys.stderr.write(f"error: {clean(failure.message)}\n")
     if failure.hint:
         sys.stderr.write(f"hint: {clean(failure.hint)}\n")
+    if failure.request_id and manner().verbose:
+        sys.stderr.write(f"request: {one_line(failure.request_id, 100)}\n")
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether a command line asks for JSON, before (and although) it may be wrong."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in options or "--format=json" in options or ("--format", "json") in pairwise(options)
+    return "--json" in options or has_format(options, "json")
+
+
+def has_format(options: Sequence[str], name: str) -> bool:
+    """Whether --format of a command line is this one."""
+    return f"--format={name}" in options or ("--format", name) in pairwise(options)

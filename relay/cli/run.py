@@ -1,41 +1,52 @@
-"""`relay run ...`: look at runs, follow one, start one again, stop one. Talks to the service only, by HTTP."""
+"""`relay run list|view|report|watch`: look at runs and follow one. Talks to the service only, by HTTP.
+
+What changes runs is in `run_change`, what tells of one in detail in `run_log`; `root` joins the commands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.cli import report_text, text
-from relay.cli.options import ExitStatusOption, JsonOption, RunArgument, UrlOption
+from relay.cli.one_run import exit_by, log_of, naming_the_run, open_page, show_event
+from relay.cli.options import ExitStatusOption, JsonOption, RepositoryOption, RunArgument, UrlOption
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from relay.client import ApiClient
-    from relay.views import RunState, RunSummary
+    from relay.views import Conclusion, RunState, RunSummary
 
-app = typer.Typer(help="Look at runs, follow, repeat and stop them.", no_args_is_help=True)
+ABOUT = "Look at runs, follow, repeat and stop them."
 
 
-@app.command("list")
 def list_runs(
     *,
-    state: Annotated[str | None, typer.Option(help="Only runs in this state, for example running.")] = None,
+    state: Annotated[
+        str | None,
+        typer.Option("--state", "--status", help="Only runs in this state, or ended so: running, failure, ..."),
+    ] = None,
+    repo: RepositoryOption = None,
+    branch: Annotated[str | None, typer.Option(help="Only runs of changes to this branch.")] = None,
     pr: Annotated[int | None, typer.Option(help="Only runs of this pull request.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
     before: Annotated[int | None, typer.Option(help="Only runs older than this one.")] = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List runs, newest first."""
+    """List runs, newest first.
+
+    \b
+    Examples:
+      relay run list --state failure --branch main
+      relay run list --pr 12345 --json --fields id,conclusion,url
+    """
     from relay.cli.connect import open_client
 
     out = Output(as_json)
-    wanted = _state(state)
+    wanted, ended = state_or_end(state)
     with open_client(url) as client:
-        page = client.runs(state=wanted, pr=pr, limit=limit, before=before)
+        page = client.runs(state=wanted, conclusion=ended, repo=repo, branch=branch, pr=pr, limit=limit, before=before)
     if as_json:
         out.data(page)
         return
@@ -46,30 +57,43 @@ def list_runs(
         out.note(text.more_runs(f"relay run list --before {page.next_before}"))
 
 
-@app.command("view")
 def view_run(
     run_id: RunArgument,
     *,
+    log: Annotated[bool, typer.Option("--log", help="Then its log, as `relay run logs` shows it.")] = False,
+    web: Annotated[bool, typer.Option("--web", help="Open its page in a browser instead.")] = False,
     exit_status: ExitStatusOption = False,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a run: its headline, funnel, verdicts, failures with their assertions, and what to do next."""
+    """Show a run: its headline, funnel, verdicts, failures with their assertions, and what to do next.
+
+    \b
+    Examples:
+      relay run view 7 --log
+      relay run view 7 --json --fields run.conclusion,failures.id
+    """
     from relay.cli.connect import open_client
     from relay.cli.report import failures_of, show_run
 
     out = Output(as_json)
     with open_client(url) as client, naming_the_run(client, run_id):
         detail = client.run(run_id)
+        if web:
+            open_page(out, detail.run)
+            return
         failures, total = failures_of(client, run_id)
+        events = list(log_of(client, run_id)) if log else None
     if as_json:
-        out.data({**detail.model_dump(mode="json"), "failures": failures, "failures_total": total})
+        told = {**detail.model_dump(mode="json"), "failures": failures, "failures_total": total}
+        out.data(told if events is None else {**told, "log": events})
     else:
         show_run(out, detail, failures, total)
-    _exit_by(detail.run, exit_status)
+    for event in events or ():
+        show_event(out, event)
+    exit_by(detail.run, exit_status)
 
 
-@app.command("report")
 def report_run(
     run_id: RunArgument,
     *,
@@ -90,10 +114,9 @@ def report_run(
         out.data({"run": run.id, "file": junit, "bytes": size})
     elif junit != "-":
         out.note(report_text.report_written(run.id, junit))
-    _exit_by(run, exit_status)
+    exit_by(run, exit_status)
 
 
-@app.command("watch")
 def watch_run(
     run_id: Annotated[
         int | None, typer.Argument(metavar="[ID]", min=1, help="The run; the newest if left out.")
@@ -103,71 +126,31 @@ def watch_run(
     timeout: Annotated[
         float | None, typer.Option(min=0, help="Give up after so many seconds, with exit code 8.")
     ] = None,
+    interval: Annotated[
+        float, typer.Option(min=0.1, max=600, help="Seconds between looks, where nothing tells by itself.")
+    ] = 2.0,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop watching at the first failure.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Only the address, failures and the end.")] = False,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Follow a run to its end. Ctrl-C leaves the run alone. With --json: one JSON object a line."""
+    """Follow a run to its end. Ctrl-C leaves the run alone. With --json: one JSON object a line.
+
+    \b
+    Examples:
+      relay run watch 7 --exit-status --timeout 3600
+      relay run watch --fail-fast --compact
+    """
     from relay.cli.connect import open_client
-    from relay.cli.watch import newest_run, watch
+    from relay.cli.watch import Watching, newest_run, watch
 
     out = Output(as_json)
+    how = Watching(timeout_s=timeout, interval_s=interval, fail_fast=fail_fast, compact=compact)
     with open_client(url) as client:
         number = newest_run(client) if run_id is None else run_id
         with naming_the_run(client, number):
-            run = watch(client, number, out, timeout)
-    _exit_by(run, exit_status)
-
-
-@app.command("rerun")
-def rerun(
-    run_id: RunArgument,
-    *,
-    failed: Annotated[bool, typer.Option("--failed", help="Only the tests that failed.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Every test of the device, without a selection.")] = False,
-    url: UrlOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Start a finished run again, as a new run."""
-    from relay.cli.connect import open_operator_client
-
-    if failed and full:
-        raise typer.BadParameter(text.failed_and_full(), param_hint="--full")
-    out = Output(as_json)
-    with open_operator_client(url) as client, naming_the_run(client, run_id):
-        run = client.rerun(run_id, failed=failed, full=full)
-    _show_change(out, run, text.rerun_started(run.id, run_id), text.watch_command(run.id))
-
-
-@app.command("cancel")
-def cancel(run_id: RunArgument, *, url: UrlOption = None, as_json: JsonOption = False) -> None:
-    """Stop a run. Tests that are under way end first."""
-    from relay.cli.connect import open_operator_client
-
-    out = Output(as_json)
-    with open_operator_client(url) as client, naming_the_run(client, run_id):
-        run = client.cancel(run_id)
-    _show_change(out, run, text.cancelled(run.id), text.view_command(run.id))
-
-
-@contextmanager
-def naming_the_run(client: ApiClient, run_id: int) -> Iterator[None]:
-    """Says which run there is none of, and where, instead of the service's general words."""
-    from relay.client import NotFound
-
-    try:
-        yield
-    except NotFound as error:
-        message = text.no_such_run(run_id, client.base_url)
-        raise NotFound(message, text.no_such_run_hint()) from error
-
-
-def _show_change(out: Output, run: RunSummary, sentence: str, command: str) -> None:
-    if out.as_json:
-        out.data(run)
-        return
-    out.say(sentence)
-    out.say(run.url)
-    out.note(text.next_step(command))
+            run = watch(client, number, out, how)
+    exit_by(run, exit_status)
 
 
 def _row(out: Output, run: RunSummary) -> tuple[str, ...]:
@@ -177,24 +160,16 @@ def _row(out: Output, run: RunSummary) -> tuple[str, ...]:
     return (str(run.id), out.status(state), change, one_line(run.title, 60), tests, out.when(run.created_at))
 
 
-def _state(given: str | None) -> RunState | None:
-    """The state of that name. Raises a usage error with the nearest name there is."""
+def state_or_end(given: str | None) -> tuple[RunState | None, Conclusion | None]:
+    """The state of that name, or the end: lists show one or the other. Raises a usage error with the nearest name."""
     from difflib import get_close_matches
 
-    from relay.views import RunState
+    from relay.views import Conclusion, RunState
 
     if given is None:
-        return None
-    names = [state.value for state in RunState]
-    if given in names:
-        return RunState(given)
-    guess = next(iter(get_close_matches(given, names, n=1)), "")
-    raise typer.BadParameter(text.unknown_state(given, guess, names), param_hint="--state")
-
-
-def _exit_by(run: RunSummary, exit_status: bool) -> None:
-    from relay.cli.exits import ExitCode
-    from relay.cli.report import is_red
-
-    if exit_status and is_red(run):
-        raise typer.Exit(ExitCode.RED)
+        return None, None
+    names = [*map(str, RunState), *map(str, Conclusion)]
+    if given not in names:
+        guess = next(iter(get_close_matches(given, names, n=1)), "")
+        raise typer.BadParameter(text.unknown_state(given, guess, names), param_hint="--state")
+    return (RunState(given), None) if given in list(RunState) else (None, Conclusion(given))

@@ -37,6 +37,38 @@ def usage_hint(command: str) -> str:
     return f"`{command} --help` shows how it is used"
 
 
+def unknown_field(given: str, guess: str, known: Iterable[str]) -> str:
+    return f"there is no field '{given}'.{did_you_mean(guess) if guess else ''} Fields are: {', '.join(known)}."
+
+
+def no_fields_inside(field: str) -> str:
+    return f"there are no fields inside the value before '.{field}'"
+
+
+def fields_without_json() -> str:
+    return "fields are chosen of JSON; add --json"
+
+
+def quiet_and_verbose() -> str:
+    return "it cannot say less and more at once; leave out one of --quiet and --verbose"
+
+
+def asked(question: str) -> str:
+    return f"{question} [y/N] "
+
+
+def would_ask(question: str) -> str:
+    return f"this would ask: {question}"
+
+
+def would_ask_hint() -> str:
+    return "say --yes when that is what you want"
+
+
+def declined() -> str:
+    return "nothing was done"
+
+
 def bad_settings(problems: Sequence[str]) -> str:
     return "the settings are not usable: " + "; ".join(problems)
 
@@ -106,7 +138,7 @@ def rerun_started(new: int, old: int) -> str:
 
 
 def failed_and_full() -> str:
-    return "every test and only the failed ones cannot both be run; leave out one of --failed and --full"
+    return "only one of these can be run again: all tests, the failed or the named; choose --full, --failed or --test"
 
 
 def cancelled(run_id: int) -> str:

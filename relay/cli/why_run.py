@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from relay.cli import selection_text
 from relay.cli.chain import Told, show_chain, show_several
 from relay.cli.connect import open_client
+from relay.cli.one_run import naming_the_run
 from relay.cli.output import Output, one_line
-from relay.cli.run import naming_the_run
 from relay.failures import Failure
 from selector.explanation import find_tests, what_would_change
 from selector.types import BaseTest, Candidate, Reason, Stage

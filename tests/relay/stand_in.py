@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Annotated
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
+from relay.outbox.views import LetterPage, LetterState
 from relay.views import (
     ApiError,
     Conclusion,
@@ -22,6 +24,7 @@ from relay.views import (
     Health,
     RunDetail,
     RunEvent,
+    RunHistory,
     RunPage,
     RunState,
     RunSummary,
@@ -102,6 +105,10 @@ class StandIn:
     seen: list[str] = field(default_factory=list)
     looks: int = 0
     tokens: list[str] = field(default_factory=list)
+    read_tokens: list[str] = field(default_factory=list)
+    reruns: list[dict[str, object]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    letters: dict[str, int] = field(default_factory=dict)
     url: str = ""
     manifest_problem: str = ""
     tested_on: TestedOn | None = None
@@ -111,22 +118,57 @@ def _no_run(run_id: int) -> JSONResponse:
     return JSONResponse(ApiError(code="not_found", message=f"run {run_id} is unknown").model_dump(), 404)
 
 
+def _add_service_routes(app: FastAPI, state: StandIn) -> None:
+    """What the service says of itself, of what leaves it, and of what happened."""
+
+    @app.get("/api/v1/health")
+    def health() -> Health:
+        return Health(status="ok", database="ok", device="spyre", manifest_problem=state.manifest_problem)
+
+    @app.get("/api/v1/version")
+    def version() -> dict[str, str]:
+        return {"name": "oot-relay", "version": "9.9.9"}
+
+    @app.get("/api/v1/outbox")
+    def outbox() -> LetterPage:
+        return LetterPage(letters=(), next_before=None, counts={LetterState(k): n for k, n in state.letters.items()})
+
+    @app.get("/api/v1/runs/{run_id}/history")
+    def history(run_id: int, after: int = 0) -> Response:
+        if run_id not in state.runs:
+            return _no_run(run_id)
+        due = [event for event in state.events if event.id > after][: state.events_per_stream]
+        more = due[-1].id if due and due[-1] != state.events[-1] else None
+        page = RunHistory(events=tuple(due), next_after=more, over=more is None)
+        return JSONResponse(page.model_dump(mode="json"))
+
+
 def make_app(state: StandIn) -> FastAPI:
     """The part of the API that the client uses."""
     app = FastAPI()
+    _add_service_routes(app, state)
 
     def finish(run_id: int) -> None:
         state.runs[run_id] = state.runs[run_id].model_copy(
             update={"state": RunState.FINISHED, "conclusion": Conclusion.SUCCESS}
         )
 
-    @app.get("/api/v1/health")
-    def health() -> Health:
-        return Health(status="ok", database="ok", device="spyre", manifest_problem=state.manifest_problem)
-
     @app.get("/api/v1/runs")
-    def runs(wanted: RunState | None = None, pr: int | None = None, limit: int = 20) -> RunPage:
-        return RunPage(runs=tuple(sorted(state.runs.values(), key=lambda r: -r.id))[:limit], next_before=None)
+    def runs(
+        request: Request,
+        wanted: Annotated[RunState | None, Query(alias="state")] = None,
+        conclusion: Conclusion | None = None,
+        pr: int | None = None,
+        limit: int = 20,
+    ) -> RunPage:
+        state.asked.append(request.url.query)
+        state.read_tokens.append(request.headers.get("authorization", ""))
+        found = [
+            run
+            for run in sorted(state.runs.values(), key=lambda it: -it.id)
+            if wanted in {None, run.state} and conclusion in {None, run.conclusion} and pr in {None, run.pr_number}
+        ]
+        return RunPage(runs=tuple(found[:limit]), next_before=None)
 
     @app.get("/api/v1/runs/{run_id}")
     def run(run_id: int) -> Response:
@@ -189,14 +231,15 @@ def make_app(state: StandIn) -> FastAPI:
         return StreamingResponse(lines(), media_type="text/event-stream")
 
     @app.post("/api/v1/runs/{run_id}/rerun")
-    def rerun(run_id: int, request: Request) -> Response:
+    def rerun(run_id: int, request: Request, wanted: Annotated[dict[str, object], Body()]) -> Response:
         if refused := _refuse(request):
             return refused
         if run_id not in state.runs:
             return _no_run(run_id)
         if state.runs[run_id].state is RunState.RUNNING:
             error = ApiError(code="not_finished", message="the run is not finished yet", hint="cancel it first")
-            return JSONResponse(error.model_dump(), 409)
+            return JSONResponse(error.model_dump(), 409, headers={"X-Request-Id": "request-7"})
+        state.reruns.append(wanted)
         return JSONResponse(a_run(99, RunState.RECEIVED).model_dump(mode="json"))
 
     @app.post("/api/v1/runs/{run_id}/cancel")

@@ -40,11 +40,13 @@ def test_unknown_run_is_not_found(service: StandIn) -> None:
         client.run(7)
 
 
-def test_operator_calls_carry_the_token_and_reads_do_not(service: StandIn) -> None:
-    """The token is for changes only."""
+def test_every_request_carries_the_token_that_there_is(service: StandIn) -> None:
+    """A service may want one for reading as well."""
+    with ApiClient(service.url) as client:
+        client.runs()
     with ApiClient(service.url, operator_token=TOKEN) as client:
-        client.run(1)
-        assert service.tokens == []
+        client.runs()
+        assert service.read_tokens == ["", f"Bearer {TOKEN}"]
         assert client.rerun(1, failed=True).id == 99
         assert client.cancel(2).state is RunState.CANCELLED
     assert service.tokens == [f"Bearer {TOKEN}"] * 2
@@ -126,3 +128,15 @@ def test_page_in_the_place_of_a_stream() -> None:
 def test_loopback(url: str, here: bool) -> None:
     """Only this machine is this machine."""
     assert is_loopback(url) is here
+
+
+def test_a_refusal_carries_the_number_of_its_request(service: StandIn) -> None:
+    """Operators find it in the service's log; a request that never got there has none."""
+    said: list[str] = []
+    with ApiClient(service.url, operator_token=TOKEN, trace=said.append) as client, pytest.raises(Conflict) as refused:
+        client.rerun(2, failed=False)
+    assert refused.value.request_id == "request-7"
+    assert said == ["POST /api/v1/runs/2/rerun -> 409 (request request-7)"]
+    with closed_port() as url, ApiClient(url) as client, pytest.raises(Unreachable) as failure:
+        client.runs()
+    assert failure.value.request_id == ""

@@ -31,7 +31,7 @@ class Ended:
     def error(self) -> dict[str, str]:
         """Stdout as an error object."""
         value = json.loads(self.out)
-        assert set(value) == {"code", "message", "hint"}
+        assert list(value) == ["code", "message", "hint", "request_id"]
         assert self.err == ""
         return {str(key): str(text) for key, text in value.items()}
 

@@ -1,0 +1,63 @@
+"""Questions: asked on a terminal, answered by --yes, refused by --no-input, and not asked of scripts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.relay.cli.conftest import Relay
+from tests.relay.stand_in import TOKEN, StandIn
+
+
+def on_a_terminal(*arguments: str, answer: str = "") -> tuple[int, str]:
+    """A command whose input and errors are a terminal: its code and what it said there."""
+    leader, follower = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relay", *arguments],
+        stdin=follower,
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+        env={**os.environ, "RELAY_OPERATOR_TOKEN": TOKEN},
+    )
+    os.close(follower)
+    said = b""
+    with os.fdopen(leader, "rb+", buffering=0) as terminal:
+        if answer:
+            terminal.write(f"{answer}\n".encode())
+        try:
+            while chunk := terminal.read(4096):
+                said += chunk
+        except OSError:  # how Linux says that the other side is closed
+            pass
+    return process.wait(30), said.decode()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("YES", 0), ("n", 1), ("", 1)])
+def test_cancel_asks_on_a_terminal(service: StandIn, answer: str, code: int) -> None:
+    """Only yes is yes; anything else, and the run is left alone."""
+    ended, said = on_a_terminal("run", "cancel", "2", answer=answer or "\n")
+    assert "cancel run 2 (#102, Change relu)? [y/N]" in said
+    assert ended == code
+    assert service.tokens == ([f"Bearer {TOKEN}"] if code == 0 else [])
+    assert ("nothing was done" in said) is (code == 1)
+
+
+def test_yes_is_not_asked(service: StandIn) -> None:
+    code, said = on_a_terminal("run", "cancel", "2", "--yes")
+    assert (code, "[y/N]" in said) == (0, False)
+
+
+def test_no_input_fails_and_says_what_would_be_asked(service: StandIn) -> None:
+    code, said = on_a_terminal("run", "cancel", "2", "--no-input")
+    assert code == 1
+    assert "this would ask: cancel run 2" in said
+    assert "--yes" in said
+    assert service.tokens == []
+
+
+def test_a_script_is_not_asked(relay: Relay, service: StandIn) -> None:
+    """It named the run; there is nobody to answer."""
+    assert relay("run", "cancel", "2", "--no-input").code == 0
