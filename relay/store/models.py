@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, UniqueConstraint, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from relay.contract import MESSAGE_CAP, SHORT_CAP, Expected, Observation, ShardKind, Tree
@@ -94,7 +94,9 @@ class Run(Base):
     the same as asking once."""
 
     __tablename__ = "runs"
-    __table_args__ = (Index(None, "repo", "pr_number"), Index(None, "state"), Index(None, "rerun_of"))
+    __table_args__ = (
+        *(Index(None, "repo", "pr_number"), Index(None, "state"), Index(None, "rerun_of"), Index(None, "head_sha")),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     identity: Mapped[str] = mapped_column(String(300), unique=True)
@@ -159,6 +161,12 @@ class PlannedTest(Base):
     __table_args__ = (
         UniqueConstraint("run_id", "test_id"),
         *(Index(None, "shard_id"), Index(None, "run_id", "verdict"), Index(None, "test_id", "run_id")),
+        # Few tests are drawn by lot, among very many that are not.
+        Index(
+            *("ix_tests_by_lot", "run_id", "missed"),
+            sqlite_where=text("by_lot = 1"),
+            postgresql_where=text("by_lot"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -242,6 +250,8 @@ class Selection(Base):
     `ChangedFile`, `Decision`, `FilteredTest`, and notes. The key and the cost of the plan are `SelectionReport`'s."""
 
     __tablename__ = "selections"
+    # The documents are large, and the figures of many runs are wanted without reading past them.
+    __table_args__ = (Index("ix_selections_costs", "run_id", "kept", "dropped", "expected_seconds", "seconds_saved"),)
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     kept: Mapped[int]

@@ -12,7 +12,7 @@ from relay.contract import Observation
 from relay.store.engine import Store, upgrade_database
 from tests.relay.worker_story import arrive_and_plan, must_lease, names, post_results, result, results, verdicts
 
-_REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007"]
+_REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
 
 
 def _go(store: Store, revision: str) -> None:
