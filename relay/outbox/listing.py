@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from relay.errors import NotFoundError
 from relay.outbox.views import DispatchView, LetterDetail, LetterPage, LetterState, LetterView
@@ -23,18 +23,26 @@ class LetterFilter:
 
 
 def list_letters(session: Session, wanted: LetterFilter, *, limit: int, before: int | None) -> LetterPage:
-    """Letters with smaller ids than `before`, the newest first."""
-    conditions = _conditions(wanted)
-    query = select(OutboxItem).where(*conditions)
+    """Letters with smaller ids than `before`, the newest first, and how many there are."""
+    letters, next_before = find_letters(session, wanted, limit=limit, before=before)
+    return LetterPage(letters=letters, next_before=next_before, counts=count_letters(session, wanted))
+
+
+def find_letters(
+    session: Session, wanted: LetterFilter, *, limit: int, before: int | None
+) -> tuple[tuple[LetterView, ...], int | None]:
+    """The same uncounted: the letters, and the id before which there are more."""
+    query = select(OutboxItem).where(*_conditions(wanted)).options(defer(OutboxItem.body))
     if before is not None:
         query = query.where(OutboxItem.id < before)
     found = session.scalars(query.order_by(OutboxItem.id.desc()).limit(limit + 1)).all()
-    counted = select(OutboxItem.state, func.count()).where(*conditions).group_by(OutboxItem.state)
-    return LetterPage(
-        letters=tuple(map(_view, found[:limit])),
-        next_before=found[limit - 1].id if len(found) > limit else None,
-        counts=_in_order({row[0]: row[1] for row in session.execute(counted)}),
-    )
+    return tuple(map(_view, found[:limit])), found[limit - 1].id if len(found) > limit else None
+
+
+def count_letters(session: Session, wanted: LetterFilter) -> dict[LetterState, int]:
+    """How many fit, by state."""
+    counted = select(OutboxItem.state, func.count()).where(*_conditions(wanted)).group_by(OutboxItem.state)
+    return _in_order({row[0]: row[1] for row in session.execute(counted)})
 
 
 def letter_detail(session: Session, letter_id: int) -> LetterDetail:
@@ -52,7 +60,7 @@ def letter_detail(session: Session, letter_id: int) -> LetterDetail:
         key=item.key,
         lane=item.lane,
         open_since=item.open_since,
-        dispatch=None if dispatch is None else _dispatch_view(dispatch),
+        dispatch=None if dispatch is None else dispatch_view(dispatch),
     )
 
 
@@ -91,7 +99,8 @@ def _view(item: OutboxItem) -> LetterView:
     )
 
 
-def _dispatch_view(dispatch: Dispatch) -> DispatchView:
+def dispatch_view(dispatch: Dispatch) -> DispatchView:
+    """A dispatch as readers get it: without the proof that answers are known by."""
     return DispatchView(
         delivery_id=dispatch.delivery_id,
         repo=dispatch.repo,
