@@ -47,6 +47,7 @@ from relay.web import (
 from relay.web.auth import ReaderOnly, VisitorOnly
 from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import install_error_handlers
+from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
 from relay.web.visit import VisitMiddleware
 
@@ -105,6 +106,7 @@ def create_app(
         lifespan=partial(_lifespan, context),
     )
     app.state.relay = context
+    app.state.live = LiveParts.on(context.store)
     app.add_middleware(BodyCapMiddleware)
     app.add_middleware(VisitMiddleware, https=context.settings.public_url.startswith("https://"))
     install_error_handlers(app)

@@ -1,0 +1,37 @@
+"""How routes reach the live parts of their application: `app.state`, like the relay's context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from relay.store.engine import Store
+from relay.web.live.events import LiveEvents
+from relay.web.live.sharing import SharedReads
+
+
+@dataclass(frozen=True, slots=True)
+class LiveParts:
+    """What open pages share in one process."""
+
+    events: LiveEvents
+    reads: SharedReads
+
+    @classmethod
+    def on(cls, store: Store) -> LiveParts:
+        """Of this record. Nothing runs until somebody follows."""
+        events = LiveEvents(store)
+        return cls(events, SharedReads(lambda: events.newest))
+
+
+def live_parts(request: Request) -> LiveParts:
+    """The live parts of the application that serves this request (a FastAPI dependency)."""
+    live = request.app.state.live
+    if not isinstance(live, LiveParts):
+        raise TypeError("relay.app.create_app sets app.state.live")
+    return live
+
+
+Live = Annotated[LiveParts, Depends(live_parts)]

@@ -1,0 +1,62 @@
+"""Lets readers of the same page share what was read for it: an event makes every open page ask again at once.
+
+What is shared is never older than the newest event told and never older than a second, and never belongs to one
+person. Not a cache for anything else.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+_Value = TypeVar("_Value")
+
+#: What changes without an event, a worker's progress for example, may be this late (seconds).
+FRESH_S = 1.0
+_KEPT = 32
+
+
+@dataclass
+class _Entry:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    value: Any = None
+    version: int = -1
+    at: float = 0.0
+
+    def serves(self, version: int, now: float) -> bool:
+        return self.version >= version and now - self.at < FRESH_S
+
+
+class SharedReads:
+    """Values by key. `version` is the id of the newest event told, or None while nobody follows: then everybody reads
+    for themselves. `clock` gives seconds."""
+
+    def __init__(self, version: Callable[[], int | None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._version = version
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._entries: dict[Hashable, _Entry] = {}
+
+    def get(self, key: Hashable, read: Callable[[], _Value]) -> _Value:
+        """What `read` gives, now or a moment ago. Of many who ask at once, one reads. Its errors are not kept."""
+        if (version := self._version()) is None:
+            return read()
+        entry = self._entry(key)
+        with entry.lock:
+            # Taken before reading: what was read knows at least the events up to here.
+            version, now = max(version, self._version() or 0), self._clock()
+            if not entry.serves(version, now):
+                entry.value, entry.version, entry.at = read(), version, now
+            value: _Value = entry.value
+            return value
+
+    def _entry(self, key: Hashable) -> _Entry:
+        with self._lock:
+            entry = self._entries.pop(key, None) or _Entry()
+            self._entries[key] = entry  # the last one asked for is the last one forgotten
+            while len(self._entries) > _KEPT:
+                del self._entries[next(iter(self._entries))]
+            return entry
