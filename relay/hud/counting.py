@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, func, not_, or_
 
 from relay.hud.extract import COMPLETED
-from relay.hud.sql import WholeSeconds
 from relay.store.crcr_models import CrcrResult
+from relay.store.sql import WholeSeconds
 
 #: The backend that tests the relay itself: some of its jobs are meant to fail.
 PROBE_REPO = "pytorch/crcr-test"

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 
 from relay.allowlist.types import repo_key
 from relay.hud.counting import TIMED_OUT, completed_since, range_start, share, tally
-from relay.hud.sql import WholeSeconds
 from relay.store.crcr_models import CrcrResult
+from relay.store.sql import WholeSeconds
 
 #: A job that runs longer overruns.
 OVERRUN_AFTER = timedelta(hours=3)

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from relay.hud.counting import completed_since, duration, range_start, rates, tally
 from relay.hud.freshness import Cadences
 from relay.hud.rows import written
-from relay.hud.sql import UtcDay
 from relay.store.crcr_models import CrcrResult
+from relay.store.sql import UtcDay
 
 #: Events of the three tabs. A pull request's tab goes by its number: results of a tagged push belong to it as well.
 NIGHTLY = "nightly"
