@@ -25,9 +25,15 @@ _SHOWN_UPSTREAM = ("L3", "L4")
 def pull_request_results(session: Session, *, pr: int) -> list[dict[str, Any]]:
     """All jobs of a pull request, by backend, newest first. `sha_since` is when their commit was first heard of; what
     we know beside the reports stands with them."""
-    if not pr:
-        return []
-    wanted: ColumnElement[bool] = CrcrResult.pr_number == pr
+    return _told(session, CrcrResult.pr_number == pr) if pr else []
+
+
+def commit_results(session: Session, *, sha: str) -> list[dict[str, Any]]:
+    """The same of a commit, whatever it was tested for."""
+    return _told(session, CrcrResult.pytorch_head_sha == sha)
+
+
+def _told(session: Session, wanted: ColumnElement[bool]) -> list[dict[str, Any]]:
     since = commits_since(session, wanted)
     order = (CrcrResult.downstream_repo, CrcrResult.listed_at.desc(), CrcrResult.id.desc())
     rows = session.scalars(select(CrcrResult).where(wanted).order_by(*order).limit(ROWS_AT_MOST)).all()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from relay.web.pages import backend, backends, deliveries, quality, runs, tests, trunk
+from relay.web.pages import audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk
 from relay.web.rendering import PageAssets
 
 router = APIRouter(include_in_schema=False)
 router.mount("/static", PageAssets())
-for page in (backend, backends, deliveries, runs, tests, trunk, quality):
+for page in (audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk):
     router.include_router(page.router)
