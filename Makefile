@@ -10,7 +10,7 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test device e2e check bench lock clean
+.PHONY: help demo run test device e2e check bench reference lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts (BENCH=selection fo
 	@for file in tests/benchmarks/bench_$(BENCH).py; do \
 	  echo "== $$file"; $(BIN)/python -m "tests.benchmarks.$$(basename "$$file" .py)" $(ARGS) || exit 1; \
 	done
+
+reference: $(VENV)/.dev  ## write the commands into README.md
+	$(BIN)/python -m relay.cli.reference README.md
 
 lock: $(VENV)/.dev  ## write the versions installed here to deploy/constraints.txt
 	$(BIN)/python deploy/lock.py > deploy/constraints.txt.new && mv deploy/constraints.txt.new deploy/constraints.txt

@@ -7,6 +7,7 @@ a command. Data goes to stdout, everything else to stderr; the exit codes are in
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -31,6 +32,10 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Expected failures are shown, bugs are raised."""
     as_json = wants_json(arguments)
     behave(Manner())
+    if "_RELAY_COMPLETE" in os.environ:  # a shell asks; see `relay completion`
+        from relay.cli.shell_completion import be_ready_to_answer
+
+        be_ready_to_answer()
     try:
         if any(word.partition("=")[0] == "--fields" for word in arguments) and not (
             as_json or has_format(arguments, "jsonl")

@@ -21,8 +21,6 @@ from relay.cli import text
 from relay.failures import Failure
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from relay.settings import RelaySettings
 
 #: The torch minor version the emulated device is built for.
@@ -142,6 +140,7 @@ def check_database(settings: RelaySettings) -> Check:
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
+    from relay.cli.database_schema import schema_of
     from relay.errors import SettingsError
     from relay.store.engine import open_engine
 
@@ -158,7 +157,7 @@ def check_database(settings: RelaySettings) -> Check:
         return Check("database", "fail", text.unreadable_database_url(), text.database_hint())
     try:
         with engine.connect() as connection:
-            current, newest = _schema(connection)
+            current, newest, _ = schema_of(connection)
     except SQLAlchemyError as error:
         return Check("database", "fail", f"{shown}: {text.first_line(error.__cause__ or error)}", text.database_hint())
     finally:
@@ -166,17 +165,6 @@ def check_database(settings: RelaySettings) -> Check:
     if current == newest:
         return Check("database", "ok", shown)
     return Check("database", "warn", text.old_schema(shown, current), text.old_schema_hint())
-
-
-def _schema(connection: Connection) -> tuple[str | None, str | None]:
-    from alembic.config import Config
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", "relay.store:migrations")
-    newest = ScriptDirectory.from_config(config).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision(), newest
 
 
 def check_broker(settings: RelaySettings) -> Check:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli import delivery_text, text
+from relay.cli.asking import confirm
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, clean, one_line
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="See what leaves the relay, and send again what is stuck.", no_args_is_help=True)
 
 _KINDS = "dispatch, check_run, rerun, cancel, hud, plan or redeliver"
-StateOption = Annotated[str | None, typer.Option("--state", help="Only these: due, sending, sent or dead.")]
+StateOption = Annotated[str | None, typer.Option("--state", "--status", help="Only these: due, sending, sent or dead.")]
 KindOption = Annotated[str | None, typer.Option("--kind", help=f"Only of one kind: {_KINDS}.")]
 TargetOption = Annotated[str | None, typer.Option("--target", help="Only to this repository.")]
 
@@ -70,7 +71,7 @@ def show_delivery(
 
 @app.command("replay")
 def replay_deliveries(
-    ids: Annotated[list[int] | None, typer.Argument(metavar="[ID]...", help="Dead deliveries, by number.")] = None,
+    ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="Dead deliveries, by number.")] = None,
     *,
     dead: Annotated[bool, typer.Option("--dead", help="All dead ones, as far as --kind and --target fit.")] = False,
     kind: KindOption = None,
@@ -86,6 +87,8 @@ def replay_deliveries(
     out = Output(as_json)
     with open_operator_client(url) as client:
         chosen = ids or _dead(client, kind, target)
+        if dead and chosen:
+            confirm(delivery_text.replay_question(len(chosen)))
         answer = client.replay(chosen) if chosen else None
     if as_json:
         out.data(answer or {"replayed": [], "untouched": []})

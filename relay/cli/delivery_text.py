@@ -31,6 +31,10 @@ def subject(dispatch: DispatchView) -> str:
     return f"{dispatch.event}, {about} at {dispatch.head_sha[:10]}" if dispatch.head_sha else about
 
 
+def replay_question(count: int) -> str:
+    return "send 1 dead delivery again?" if count == 1 else f"send {count} dead deliveries again?"
+
+
 def replayed(ids: Sequence[int]) -> str:
     listed = ", ".join(map(str, ids))
     return f"sending again: {listed}" if listed else "nothing to send again"

@@ -27,7 +27,7 @@ MEANINGS = {
     ExitCode.FAILED: "it did not work, the message says why",
     ExitCode.USAGE: "the command line is wrong",
     ExitCode.LOGIN: "a token is missing or not accepted",
-    ExitCode.RED: "with --exit-status: the run ended red or was cancelled, or manifests differ or are stale",
+    ExitCode.RED: "with --exit-status or --fail-fast: a run is red or was cancelled; or manifests differ or are stale",
     ExitCode.PENDING: "the run was still going at --timeout",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from relay.cli import text
 from relay.cli.connect import NoToken
+from relay.cli.manner import manner
 from relay.machine.worker_processes import ensure_token_file
 from relay.settings import RelaySettings
 
@@ -53,10 +54,12 @@ def started() -> None:
     gc.freeze()
 
 
-def log_to_stderr(level: int = logging.INFO) -> None:
+def log_to_stderr() -> None:
     """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. stdout stays
-    for data."""
+    for data. Warnings only under --quiet, all there is under --verbose."""
     import structlog
+
+    level = logging.WARNING if manner().quiet else logging.DEBUG if manner().verbose else logging.INFO
 
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -72,3 +72,11 @@ def exit_by(run: RunSummary, exit_status: bool) -> None:
 
     if exit_status and is_red(run):
         raise typer.Exit(ExitCode.RED)
+
+
+def row_of(out: Output, run: RunSummary) -> tuple[str, ...]:
+    """A run as a line of a list."""
+    change = f"#{run.pr_number}" if run.pr_number else run.head_sha[:10]
+    state = run.conclusion or run.state
+    tests = f"{run.reported}/{run.planned}" if run.planned else ""
+    return (str(run.id), out.status(state), change, one_line(run.title, 60), tests, out.when(run.created_at))

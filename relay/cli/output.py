@@ -92,6 +92,10 @@ class Output:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
 
+    def clear(self) -> None:
+        """An empty screen, for what is shown again and again. Terminals only."""
+        sys.stdout.write("\x1b[H\x1b[2J")
+
     def note(self, line: str) -> None:
         """A line beside the data: progress, hints, warnings. Not under --quiet."""
         if not manner().quiet:

@@ -6,24 +6,29 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo, TyperInfo
 
 from relay import __version__
 from relay.cli import (
     about,
     allowlist,
     audit,
+    database,
     delivery,
     devgithub,
     device,
     doctor,
     environments,
     function_map,
+    help_text,
+    helping,
     manifests,
     run,
     run_change,
     run_log,
     select,
     service,
+    status,
     submit,
     text,
     why,
@@ -58,18 +63,28 @@ def build() -> typer.Typer:
         "device": device.app,
         "env": environments.app,
         "map": function_map.app,
+        "db": database.app,
         "devgithub": devgithub.app,
     }
     for name, group in (groups | {"token": about.token_app}).items():
         group.rich_markup_mode = app.rich_markup_mode
         app.add_typer(group, name=name)
+    app.command("status")(status.status)
     app.command("select")(select.select)
     app.command("why")(why.why)
     app.command("submit")(submit.submit)
     app.command("callback")(submit.callback)
     app.command("doctor")(doctor.doctor)
     app.command("version")(about.version)
+    app.command("completion")(helping.completion)
+    app.command("help")(helping.show_help)
+    for info in (*app.registered_commands, *(it for group in app.registered_groups for it in _commands(group))):
+        info.epilog = info.epilog or help_text.ANYWHERE
     return app
+
+
+def _commands(group: TyperInfo) -> list[CommandInfo]:
+    return group.typer_instance.registered_commands if group.typer_instance else []
 
 
 def _run_group() -> typer.Typer:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli import report_text, text
-from relay.cli.one_run import exit_by, log_of, naming_the_run, open_page, show_event
+from relay.cli.one_run import exit_by, log_of, naming_the_run, open_page, row_of, show_event
 from relay.cli.options import ExitStatusOption, JsonOption, RepositoryOption, RunArgument, UrlOption
-from relay.cli.output import Output, one_line
+from relay.cli.output import Output
 
 if TYPE_CHECKING:
-    from relay.views import Conclusion, RunState, RunSummary
+    from relay.views import Conclusion, RunState
 
 ABOUT = "Look at runs, follow, repeat and stop them."
 
@@ -50,7 +50,7 @@ def list_runs(
     if as_json:
         out.data(page)
         return
-    out.table(("RUN", "STATE", "CHANGE", "TITLE", "TESTS", "CREATED"), [_row(out, run) for run in page.runs])
+    out.table(("RUN", "STATE", "CHANGE", "TITLE", "TESTS", "CREATED"), [row_of(out, run) for run in page.runs])
     if not page.runs:
         out.note(text.no_runs())
     elif page.next_before is not None and out.is_terminal:
@@ -118,9 +118,7 @@ def report_run(
 
 
 def watch_run(
-    run_id: Annotated[
-        int | None, typer.Argument(metavar="[ID]", min=1, help="The run; the newest if left out.")
-    ] = None,
+    run_id: Annotated[int | None, typer.Argument(metavar="ID", min=1, help="The run; the newest if left out.")] = None,
     *,
     exit_status: ExitStatusOption = False,
     timeout: Annotated[
@@ -151,13 +149,6 @@ def watch_run(
         with naming_the_run(client, number):
             run = watch(client, number, out, how)
     exit_by(run, exit_status)
-
-
-def _row(out: Output, run: RunSummary) -> tuple[str, ...]:
-    change = f"#{run.pr_number}" if run.pr_number else run.head_sha[:10]
-    state = run.conclusion or run.state
-    tests = f"{run.reported}/{run.planned}" if run.planned else ""
-    return (str(run.id), out.status(state), change, one_line(run.title, 60), tests, out.when(run.created_at))
 
 
 def state_or_end(given: str | None) -> tuple[RunState | None, Conclusion | None]:

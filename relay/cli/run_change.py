@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rerun(
-    run_id: Annotated[int | None, typer.Argument(metavar="[ID]", min=1, help="The run; or say --pr.")] = None,
+    run_id: Annotated[int | None, typer.Argument(metavar="ID", min=1, help="The run; or say --pr.")] = None,
     *,
     pr: Annotated[int | None, typer.Option("--pr", min=1, help="The newest run of this pull request.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only the tests that failed.")] = False,

@@ -29,7 +29,7 @@ Layout = Literal["table", "ids", "json", "jsonl"]
 def select(
     tests: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEST]...", help="With --explain: these tests only, by a part of the name."),
+        typer.Argument(metavar="TEST", help="With --explain: these tests only, by a part of the name."),
     ] = None,
     *,
     repo: RepoOption = Path(),

@@ -296,7 +296,7 @@ def old_schema(url: str, revision: str | None) -> str:
 
 
 def old_schema_hint() -> str:
-    return "the next start of the service upgrades it, unless RELAY_UPGRADE_ON_START is off"
+    return "`relay db upgrade` does that, and the next start of the service, unless RELAY_UPGRADE_ON_START is off"
 
 
 def broker_hint() -> str:
