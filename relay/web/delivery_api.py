@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query
-from sqlalchemy import select
 
-from relay.access.actions import record_action
 from relay.context import Context
-from relay.outbox.listing import LetterFilter, letter_detail, list_letters, unknown_letter
-from relay.outbox.replay import replay
+from relay.outbox.listing import LetterFilter, letter_detail, list_letters
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed, ReplayRequest
-from relay.store.crcr_models import OutboxItem, OutboxKind
+from relay.store.crcr_models import OutboxKind
 from relay.web.auth import Operator
 from relay.web.read_api import LARGEST
+from relay.web.sending_again import send_again
 
 router = APIRouter(prefix="/api/v1/outbox", tags=["deliveries"])
 
@@ -46,19 +44,4 @@ def letter(context: Context, letter_id: LetterId) -> LetterDetail:
 @router.post("/replay")
 def replay_letters(context: Context, operator: Operator, wanted: Annotated[ReplayRequest, Body()]) -> Replayed:
     """Makes dead ones due again, with all their attempts before them."""
-    ids = tuple(dict.fromkeys(wanted.ids))
-    with context.store.writing() as session:
-        known = frozenset(session.scalars(select(OutboxItem.id).where(OutboxItem.id.in_(_possible(ids)))))
-        for one in ids:
-            if one not in known:
-                raise unknown_letter(one)
-        replayed = tuple(replay(session, ids, context.now()))
-        subject = f"{len(replayed)} of {len(ids)} deliveries"
-        detail = ", ".join(map(str, replayed))
-        record_action(session, operator, "outbox.replay", context.now(), subject=subject, detail=detail)
-    return Replayed(replayed=replayed, untouched=tuple(one for one in ids if one not in replayed))
-
-
-def _possible(ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Those that can be ids at all: PostgreSQL refuses to compare larger numbers."""
-    return tuple(one for one in ids if 0 < one <= LARGEST)
+    return send_again(context, operator, wanted.ids)

@@ -85,6 +85,11 @@ def replay_command(letter: LetterView) -> str:
     return f"relay delivery replay {letter.id}"
 
 
+def replay_question(letter: LetterView) -> str:
+    """What is asked before a letter is sent again."""
+    return f"It goes to {letter.target} once more, with all its attempts before it. Was the cause removed?"
+
+
 def dead_heading(count: int) -> str:
     """Over the dead letters."""
     return f"{number(count)} dead {'letter needs' if count == 1 else 'letters need'} a person"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.orm import Session
 
 from relay.context import Context, RelayContext
@@ -19,8 +20,10 @@ from relay.store.crcr_models import OutboxKind
 from relay.store.models import DeliveryState
 from relay.views import View
 from relay.web import delivery_words as words
+from relay.web.forms import FormActor
 from relay.web.pages.shell import PAGES, choice, number
 from relay.web.pages.switches import Given, address
+from relay.web.sending_again import send_again
 from relay.web.wording import Word
 
 PATH = "/deliveries"
@@ -137,6 +140,16 @@ def inbox_delivery_page(context: Context, row_id: str) -> HTMLResponse:
 def letter_page(context: Context, row_id: str) -> HTMLResponse:
     """One letter: what it tells whom, how often it was tried, what stopped it."""
     return _one(context, "letter.html", row_id, letter_detail)
+
+
+@router.post(PATH + "/{row_id}/replay")
+def replay_form(context: Context, actor: FormActor, row_id: str) -> RedirectResponse:
+    """Makes a dead letter due again and shows it. It was confirmed on the page before."""
+    letter = number(row_id)
+    if letter is None:
+        raise NotFoundError("There is no such letter.", "It may never have been.")
+    send_again(context, actor, (letter,))
+    return RedirectResponse(f"{PATH}/{letter}", HTTPStatus.SEE_OTHER)
 
 
 def _one(context: RelayContext, template: str, row_id: str, read: Callable[[Session, int], View]) -> HTMLResponse:
