@@ -89,8 +89,8 @@ def view_run(
         out.data(told if events is None else {**told, "log": events})
     else:
         show_run(out, detail, failures, total)
-    for event in events or ():
-        show_event(out, event)
+        for event in events or ():
+            show_event(out, event)
     exit_by(detail.run, exit_status)
 
 

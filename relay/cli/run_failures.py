@@ -12,8 +12,8 @@ from relay.cli.json_text import to_json
 from relay.cli.output import Output, clean, one_line
 from relay.cli.report import RED
 from relay.client import ApiClient
-from relay.contract import ReasonMessage
-from relay.views import RunSummary, TestView
+from relay.contract import Expected, ReasonMessage
+from relay.views import RunSummary, TestView, Verdict
 
 #: Failures looked at; past this many their number says more than they do.
 _LOOKED_AT = 50
@@ -83,12 +83,20 @@ def gather(client: ApiClient, run: RunSummary) -> tuple[list[Failed], int]:
         page = client.tests(run.id, verdict=verdict, limit=max(1, _LOOKED_AT - len(tests)))
         tests.extend(page.tests)
         total += page.total
-    tests = tests[:_LOOKED_AT]
+    strict = _strict_passes(client, run.id) if run.verdicts.get(Verdict.XPASS) else []
+    total += len(strict)
+    tests = [*tests, *strict][:_LOOKED_AT]
     reasons = {base: _reasons(client, run.id, base) for base in dict.fromkeys(test.base for test in tests)}
     return [
         Failed(test, reasons[test.base], run_text.rerun_test_command(run.id, shlex.quote(one_line(test.id, 1_000))))
         for test in tests
     ], total
+
+
+def _strict_passes(client: ApiClient, run_id: int) -> list[TestView]:
+    """Tests that pass although their manifest is strict about failing; of the first 500 unexpected passes."""
+    passes = client.tests(run_id, verdict=Verdict.XPASS, limit=500).tests
+    return [test for test in passes if test.expected is Expected.XFAIL_STRICT]
 
 
 def _reasons(client: ApiClient, run_id: int, base: str) -> tuple[ReasonMessage, ...]:
