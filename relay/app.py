@@ -34,6 +34,7 @@ from relay.web import (
     delivery_api,
     dispatch_api,
     history_api,
+    inbox_api,
     operator_api,
     pages,
     quality_api,
@@ -47,7 +48,7 @@ from relay.web import (
 )
 from relay.web.auth import ReaderOnly, VisitorOnly
 from relay.web.body_cap import BodyCapMiddleware
-from relay.web.error_handlers import install_error_handlers
+from relay.web.error_handlers import PROBLEM_RESPONSES, install_error_handlers
 from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
 from relay.web.visit import VisitMiddleware
@@ -67,6 +68,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     operator_api.router,
     dispatch_api.router,
     delivery_api.router,
+    inbox_api.router,
     audit_api.router,
     token_api.router,
     action_api.router,
@@ -85,6 +87,11 @@ OWN_DOORS = (
     *(webhook.router, callback.router, crcr_results.router, sign_in.router),
     *(worker_api.router, triage_proxy.router),
     *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
+)
+#: Routers whose errors are in the form of another protocol, or pages.
+OWN_ERRORS = (
+    *(webhook.router, callback.router, crcr_results.router, crcr_queries.router),
+    *(sign_in.router, pages.router),
 )
 
 
@@ -114,7 +121,8 @@ def create_app(
     install_error_handlers(app)
     for router in ROUTERS:
         door = () if router in OWN_DOORS else (VisitorOnly,) if router is pages.router else (ReaderOnly,)
-        app.include_router(router, dependencies=door)
+        refusals = None if router in OWN_ERRORS else PROBLEM_RESPONSES
+        app.include_router(router, dependencies=door, responses=refusals)
     return app
 
 

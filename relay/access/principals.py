@@ -17,8 +17,9 @@ from relay.settings import RelaySettings
 from relay.store.access_models import AccessToken, Scope
 from relay.store.engine import Store
 
-OPERATOR_NAME = "operator token of the settings"
-WORKER_NAME = "worker token of the settings"
+#: Names that no token on record can have.
+OPERATOR_NAME = "operator (settings)"
+WORKER_NAME = "worker (settings)"
 #: Often enough to tell a token in use from a forgotten one, and no write for each request.
 _USE_NOTED_EVERY = timedelta(minutes=1)
 

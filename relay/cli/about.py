@@ -1,17 +1,14 @@
-"""`relay version` and `relay token show`: what this installation is and where it keeps its secrets."""
+"""`relay version`: what this installation is. `relay token` is in a module of its own and joins the tree from here."""
 
 from __future__ import annotations
-
-from typing import Annotated
-
-import typer
 
 from relay import __version__
 from relay.cli import text
 from relay.cli.options import JsonOption
 from relay.cli.output import Output
+from relay.cli.token import app as token_app
 
-token_app = typer.Typer(help="Where the tokens of this machine are.", no_args_is_help=True)
+__all__ = ["token_app", "version"]
 
 
 def version(as_json: JsonOption = False) -> None:
@@ -31,38 +28,3 @@ def version(as_json: JsonOption = False) -> None:
         out.data(versions)
     for name, value in versions.items():
         out.say(f"{name} {value or text.not_installed()}")
-
-
-@token_app.callback()
-def _tokens() -> None:
-    """Where the tokens of this machine are."""
-
-
-@token_app.command("show")
-def show_tokens(
-    reveal: Annotated[bool, typer.Option("--reveal", help="Print the values too. They are secrets.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Show the files that hold the webhook secret, the worker token and the operator token."""
-    from relay.cli.connect import load_settings
-    from relay.settings import SECRET_FILES
-
-    out = Output(as_json)
-    settings = load_settings()
-    rows = []
-    for name, file in SECRET_FILES.items():
-        path = settings.state_dir / file
-        given = getattr(settings, name)
-        value = given.get_secret_value() if given else path.read_text(encoding="utf-8").strip() if path.exists() else ""
-        source = f"RELAY_{name.upper()}" if given else str(path)
-        rows.append({"name": name, "source": source, "present": bool(value), **({"value": value} if reveal else {})})
-    if as_json:
-        out.data(rows)
-        return
-    for row in rows:
-        cells = (
-            str(row["name"]),
-            text.token_source(str(row["source"]), bool(row["present"])),
-            str(row.get("value", "")),
-        )
-        out.say("\t".join(cells).rstrip())

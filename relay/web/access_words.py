@@ -117,7 +117,7 @@ def action_word(action: str) -> str:
 
 def scope_sentence(principal: Principal) -> str:
     """Who is signed in, and what that is good for."""
-    return f"Signed in with {principal.name}, which {_SCOPES[principal.scope]}."
+    return f"Signed in as {principal.name}, who {_SCOPES[principal.scope]}."
 
 
 def may_operate(principal: Principal) -> bool:
@@ -127,7 +127,7 @@ def may_operate(principal: Principal) -> bool:
 
 def may_not_operate(principal: Principal) -> str:
     """Why somebody who is signed in sees no buttons."""
-    return f"You are signed in with {principal.name}, which {_SCOPES[principal.scope]}. Operating takes another token:"
+    return f"You are signed in as {principal.name}, who {_SCOPES[principal.scope]}. Operating takes another token:"
 
 
 #: For the filter of the audit log: every action there is, with its words.

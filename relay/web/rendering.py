@@ -71,7 +71,7 @@ class Pages:
 
 def _filters() -> dict[str, Any]:
     words = (
-        *(wording.next_step, wording.run_word, wording.verdict_word, wording.shard_word, wording.last_word),
+        *(wording.run_word, wording.verdict_word, wording.shard_word, wording.last_word),
         *(
             wording.stage_name,
             wording.selection_sentence,

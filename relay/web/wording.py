@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from relay.contract import Decision, Expected, Observation, TestedOn
-from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.queries import BY_WEIGHT
-from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
 from relay.views import AuditOutcome, AuditState, AuditView, Conclusion, PlanView, RunState, RunSummary, Verdict
 
@@ -201,15 +199,6 @@ class NextStep:
 
     purpose: str
     command: str
-
-
-def next_step(run: RunSummary) -> NextStep:
-    """What a reader of this run most likely wants to do about it."""
-    if run.state not in FINAL_RUN_STATES:
-        return NextStep("Stop this run", f"relay run cancel {run.id}")
-    if any(run.verdicts.get(verdict) for verdict in RERUN_VERDICTS):
-        return NextStep("Run the failed tests again", f"relay run rerun {run.id} --failed")
-    return NextStep("Run it again", f"relay run rerun {run.id}")
 
 
 def announcement(run: RunSummary) -> str:

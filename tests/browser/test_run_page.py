@@ -110,7 +110,7 @@ def test_the_page_follows_a_run_from_waiting_to_its_verdict(page: Page, url: str
     story.finish(shard, lease)
     expect(page.locator("header.verdict.bad h1")).to_contain_text("1 test breaks with this change", timeout=WAIT_MS)
     expect(page).to_have_title(f"✗ {heading.inner_text()} · run {run} · relay")
-    expect(page.locator("#about code[data-copy]")).to_have_text(f"relay run rerun {run} --failed")
+    expect(page.locator("#operate code[data-copy]").first).to_have_text(f"relay run rerun {run} --failed")
     expect(page.locator("progress")).to_have_count(0)
 
     picture = tmp_path / "run.png"

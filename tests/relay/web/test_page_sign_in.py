@@ -1,0 +1,177 @@
+"""A token is shown once, a cookie stands for it: out of reach of scripts and of other sites, and only for forms of
+ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from relay.access.tokens import create_token, revoke_token
+from relay.app import create_app
+from relay.context import RelayContext
+from relay.settings import RelaySettings
+from relay.store.access_models import Scope
+from relay.web.pages.sign_in import local_path
+from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
+from tests.relay.web.signing_in import form_token, send_form, send_sign_in, sign_in
+
+HOSTILE = '"><script>alert(1)</script>{{ 7*7 }}'
+
+
+def actions(client: TestClient, operator_auth: dict[str, str]) -> list[tuple[str, str, str]]:
+    told = client.get("/api/v1/actions", headers=operator_auth).json()["actions"]
+    return [(action["actor"], action["action"], action["via"]) for action in told]
+
+
+def test_signing_in_leads_to_where_the_reader_wanted_to_be(client: TestClient) -> None:
+    answer = send_sign_in(client, OPERATOR_TOKEN, "/runs/7?verdict=flaky")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs/7?verdict=flaky")
+    page = client.get("/").text
+    assert "Sign out" in page
+    assert "Audit log" in page
+    assert 'href="/sign-in"' not in page
+
+
+def test_the_cookie_is_out_of_reach(client: TestClient) -> None:
+    """Of scripts, of other sites; it has an end, and is not the token."""
+    cookie = next(
+        header
+        for header in send_sign_in(client, OPERATOR_TOKEN).headers.get_list("set-cookie")
+        if "Max-Age=43200" in header
+    )
+    for part in ("HttpOnly", "SameSite=strict", "Path=/"):
+        assert part in cookie
+    assert "Secure" not in cookie
+    assert OPERATOR_TOKEN not in cookie
+
+
+def test_with_https_the_cookie_is_bound_to_host_and_https(settings: RelaySettings) -> None:
+    app = create_app(settings.model_copy(update={"public_url": "https://relay.example"}))
+    client = TestClient(app, base_url="https://relay.example")
+    cookies = send_sign_in(client, OPERATOR_TOKEN).headers.get_list("set-cookie")
+    assert all(cookie.startswith("__Host-relay") and "Secure" in cookie for cookie in cookies)
+    assert "Sign out" in client.get("/").text
+    app.state.relay.store.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("token", "status", "sentence"),
+    [
+        ("wrong", 401, "not valid here"),
+        ("relay_" + "x" * 43, 401, "not valid here"),
+        ("", 401, "Paste a token first"),
+        (" \t", 401, "Paste a token first"),
+        (HOSTILE, 401, "not valid here"),
+        (WORKER_TOKEN, 403, "It opens no page"),
+    ],
+)
+def test_another_token_is_told_why_not_and_asked_again(
+    client: TestClient, token: str, status: int, sentence: str
+) -> None:
+    """It is not shown again, and nobody is signed in."""
+    answer = send_sign_in(client, token, "/runs/7")
+    assert answer.status_code == status
+    assert sentence in answer.text
+    assert 'value="/runs/7"' in answer.text
+    assert HOSTILE not in answer.text
+    assert "Sign out" not in client.get("/").text
+
+
+def test_spaces_around_a_pasted_token_do_not_matter(client: TestClient) -> None:
+    assert send_sign_in(client, f" {OPERATOR_TOKEN}\n").status_code == 303
+
+
+def test_a_form_of_elsewhere_signs_nobody_in(client: TestClient) -> None:
+    """Another site may not sign a browser in with a token of its own choice."""
+    without_page = client.post("/sign-in", data={"token": OPERATOR_TOKEN}, follow_redirects=False)
+    assert without_page.status_code == 403
+    assert "too old" in without_page.text
+    page = client.get("/sign-in").text
+    client.cookies.clear()
+    answer = client.post("/sign-in", data={"token": OPERATOR_TOKEN, "form_token": form_token(page)})
+    assert answer.status_code == 403
+
+
+def test_a_browser_that_says_the_form_came_from_elsewhere_is_believed(client: TestClient) -> None:
+    fields = {"form_token": form_token(client.get("/sign-in").text), "token": OPERATOR_TOKEN}
+    for site in ("cross-site", "same-site"):
+        assert client.post("/sign-in", data=fields, headers={"Sec-Fetch-Site": site}).status_code == 403
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"&" * 300, b"token=%ff", b"[]", b""])
+def test_what_is_no_form_is_refused_like_an_old_one(client: TestClient, body: bytes) -> None:
+    assert client.post("/sign-in", content=body).status_code == 403
+
+
+def test_a_form_without_end_is_413(client: TestClient) -> None:
+    assert client.post("/sign-in", content=b"token=" + b"x" * 70_000).status_code == 413
+
+
+def test_signing_out_ends_it(client: TestClient, operator_auth: dict[str, str]) -> None:
+    """The cookie is worth nothing afterwards, also if somebody kept it."""
+    sign_in(client)
+    kept = dict(client.cookies)
+    answer = send_form(client, "/sign-in", "/sign-out")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    client.cookies.update(kept)
+    assert "Sign out" not in client.get("/").text
+    assert actions(client, operator_auth) == [
+        ("operator (settings)", "page.sign_out", "page"),
+        ("operator (settings)", "page.sign_in", "page"),
+    ]
+
+
+def test_nobody_else_signs_a_reader_out(client: TestClient) -> None:
+    sign_in(client)
+    assert client.post("/sign-out", data={"form_token": "0" * 64}).status_code == 403
+    assert "Sign out" in client.get("/").text
+
+
+def test_who_is_signed_in_is_told_as_whom(client: TestClient, context: RelayContext) -> None:
+    with context.store.writing() as session:
+        new = create_token(session, "reader", Scope.READ, context.now(), expires_at=None, created_by="me")
+    sign_in(client, new.token)
+    page = client.get("/sign-in?next=/audits").text
+    assert "Signed in as reader, who may read." in page
+    assert 'href="/audits"' in page
+    assert "Audit log" not in page
+    with context.store.writing() as session:
+        revoke_token(session, new.about.id, context.now())
+    assert "Signed in as" not in client.get("/sign-in").text
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        *("//evil.example", "/\\evil.example", "https://evil.example", "evil", "", "\\/evil.example"),
+        *("/\t/evil.example", "/a\r\nSet-Cookie: x=y", "javascript:alert(1)", "/" + "x" * 3_000),
+    ],
+)
+def test_only_paths_of_ours_are_gone_to(wanted: str) -> None:
+    assert local_path(wanted) == "/"
+
+
+def test_a_hostile_address_stays_text(client: TestClient) -> None:
+    page = client.get("/sign-in", params={"next": f"/runs/{HOSTILE}"}).text
+    assert "<script>alert" not in page
+    assert 'name="next" value="/"' in page
+
+
+@pytest.fixture
+def closed(settings: RelaySettings) -> Iterator[TestClient]:
+    app = create_app(settings.model_copy(update={"read_access": "token"}))
+    yield TestClient(app)
+    app.state.relay.waker.close()
+    app.state.relay.store.engine.dispose()
+
+
+def test_the_sign_in_is_open_where_reading_takes_a_token(closed: TestClient) -> None:
+    """From any page to it, and back to that page."""
+    page = closed.get("/audits")
+    assert page.url.path == "/sign-in"
+    assert "Reading here takes a token" in page.text
+    fields = {"form_token": form_token(page.text), "next": "/audits", "token": OPERATOR_TOKEN}
+    landed = closed.post("/sign-in", data=fields)
+    assert (landed.url.path, landed.status_code) == ("/audits", 200)
