@@ -5,7 +5,7 @@ Pure functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relay.hud.pull_section import BackendBox
@@ -74,7 +74,7 @@ def verdict_sentence(run: RunSummary, counts: Mapping[ChangeGroup, int]) -> str:
 
 def _rest(counts: Mapping[ChangeGroup, int]) -> str:
     named = (
-        (ChangeGroup.KNOWN, "fail without it too"),
+        (ChangeGroup.KNOWN, "known to fail"),
         (ChangeGroup.FLAKY, "flaky"),
         (ChangeGroup.FIXED, "fixed"),
         (ChangeGroup.NO_ANSWER, "without an answer"),
@@ -87,12 +87,15 @@ def _tests(count: int) -> str:
     return f"{number(count)} {'test' if count == 1 else 'tests'}"
 
 
-def repeats_sentence(repeats: int) -> str:
-    """That more than one run stands behind the answer."""
+def repeats_sentence(repeats: Sequence[RunSummary]) -> str:
+    """That more than one run stands behind the answer, or will."""
     if not repeats:
         return ""
-    again = "one run" if repeats == 1 else f"{number(repeats)} runs"
-    return f"Counted with {again} of single tests again: the newest answer about a test stands."
+    ran = [run for run in repeats if run.state in FINAL_RUN_STATES]
+    again = f"{number(len(ran))} {'run' if len(ran) == 1 else 'runs'}"
+    counted = f"Counted with {again} of single tests again: the newest answer about a test stands." if ran else ""
+    now = [f"Run {run.id} runs some of these tests again now." for run in repeats if run not in ran]
+    return " ".join([counted, *now]).strip()
 
 
 def base_sentence(compared: BaseComparison) -> str:
@@ -100,7 +103,7 @@ def base_sentence(compared: BaseComparison) -> str:
     if not compared.compared:
         return "No test had to run on the base: where nothing fails there is nothing to compare."
     known = f", {number(compared.reused)} of them known from an earlier run of the same base" if compared.reused else ""
-    return f"{_tests(compared.compared)} ran on the base as well{known}. The others were as expected with the change."
+    return f"{_tests(compared.compared)} ran on the base as well{known}. The others needed no look there."
 
 
 def backend_word(box: BackendBox) -> Word:

@@ -184,21 +184,23 @@ def _unknown(
 
 def _values(session: Session, context: RelayContext, change: Change | None, wanted: Wanted) -> dict[str, Any]:
     if change is None:
-        return {"run": None, "live": False, "heads": ()}
+        return {"run": None, "followed": None, "heads": ()}
     views = summaries(session, change.runs, context.settings.public_url)
     by_id = {view.id: view for view in views}
     answer = answer_of(change.heads[0])
     run, counts = by_id[answer.run.id], count_groups(session, answer)
+    repeats = [by_id[repeat.id] for repeat in answer.repeats]
+    followed = next((one for one in (run, *repeats) if one.state not in FINAL_RUN_STATES), None)
     groups = tuple(_groups(session, answer, counts, wanted))
     considered = load_considered(session, run.id)
     return _left_out(considered, wanted) | {
         "run": run,
-        "live": run.state not in FINAL_RUN_STATES,
-        "last_event": last_event_id(session, run.id),
+        "followed": followed,
+        "last_event": last_event_id(session, (followed or run).id),
         "word": change_words.verdict_word(run, counts),
         "sentence": change_words.verdict_sentence(run, counts),
         "announcement": wording.announcement(run),
-        "repeats": change_words.repeats_sentence(len(answer.repeats)),
+        "repeats": change_words.repeats_sentence(repeats),
         "tally": [(change_words.GROUP_WORDS[group], count) for group, count in counts.items() if count],
         "fine": counts[ChangeGroup.FINE],
         "groups": groups,

@@ -66,7 +66,7 @@ def test_the_verdict_comes_first_then_new_flaky_fixed_and_known(client: TestClie
     found = page(client, "/pulls/7")
     in_order(
         found.text,
-        *("failure", "This change breaks 2 tests of 10 on spyre; 2 fail without it too, 1 flaky, 2 fixed."),
+        *("failure", "This change breaks 2 tests of 10 on spyre; 2 known to fail, 1 flaky, 2 fixed."),
         *("2 new", "boom", "crash", "flaky", "fixed", "known", "fine 3: show them"),
         *("Compared with the base", "Tests left out", "Runs of this change"),
     )
@@ -81,7 +81,7 @@ def test_a_change_that_breaks_nothing_says_so_with_counts(client: TestClient, st
     story.run_all({TESTS[0]: known(TESTS[0], "as before")})
     in_order(
         page(client, "/pulls/7").text,
-        *("success", "Nothing breaks with this change on spyre: 9 of 10 tests fine; 1 fail without it too."),
+        *("success", "Nothing breaks with this change on spyre: 9 of 10 tests fine; 1 known to fail."),
     )
 
 
@@ -89,9 +89,7 @@ def test_what_ran_again_is_counted_in(client: TestClient, story: Story) -> None:
     run = told(story)
     repeat(story, run, {}, *TESTS[:3])
     text = page(client, "/pulls/7").text
-    in_order(
-        text, "success", "Nothing breaks with this change", "3 flaky", "Counted with one run of single tests again"
-    )
+    in_order(text, "success", "Nothing breaks with this change", "3 flaky", "Counted with 1 run of single tests again")
 
 
 def test_every_test_has_its_reasons_and_leads_to_its_history(client: TestClient, story: Story) -> None:
@@ -181,6 +179,13 @@ def test_a_running_change_listens_and_a_finished_one_does_not(client: TestClient
     assert "1 waiting" in page(client, "/pulls/7").text
     story.run_all({})
     assert "data-events" not in page(client, "/pulls/7").having("main")[0]
+
+
+def test_what_runs_again_is_followed(client: TestClient, story: Story) -> None:
+    new = again(story, told(story))
+    found = page(client, "/pulls/7")
+    assert (found.having("main")[0]["data-events"] or "").startswith(f"/api/v1/runs/{new}/events?after=")
+    in_order(found.text, "This change breaks 2 tests", f"Run {new} runs some of these tests again now.")
 
 
 def test_backends_have_a_box_each_with_failed_jobs_first(
