@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from relay.web.pages import audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk
+from relay.web.pages import (
+    audit_log,
+    backend,
+    backends,
+    changes,
+    deliveries,
+    manifests,
+    quality,
+    run_actions,
+    runs,
+    tests,
+    trunk,
+)
 from relay.web.rendering import PageAssets
 
 router = APIRouter(include_in_schema=False)
 router.mount("/static", PageAssets())
-for page in (audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk):
+for page in (audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk, manifests):
     router.include_router(page.router)
