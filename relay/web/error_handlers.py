@@ -157,6 +157,8 @@ def _database(request: Request, error: Exception) -> Response:
 
 
 def _bug(request: Request, error: Exception) -> Response:
+    visit = visit_of(request.scope)
+    _log.error("request_failed", path=request.url.path, fault=type(error).__name__, request_id=visit.request_id)
     answer = ApiError(
         code="internal",
         message="The relay failed on this request.",
@@ -164,6 +166,6 @@ def _bug(request: Request, error: Exception) -> Response:
     )
     response = error_response(request, 500, answer)
     # This one is answered outside of all middleware.
-    for name, value in visit_of(request.scope).headers.items():
+    for name, value in visit.headers.items():
         response.headers.setdefault(name, value)
     return response
