@@ -59,6 +59,7 @@ def test_a_line_shows_the_newest_commit_and_folds_the_older_ones(readers: Reader
     told(readers.context.store, "failure", sha=OLD, ago=timedelta(hours=1), run_attempt=2)
     found = page(readers.client, PATH)
     assert letters(found) == ["build: success, 10 min 0 s"]
+    assert found.having("a", href="/pulls/7")
     (older,) = found.having("a", href=f"{PATH}?older=7#jobs")
     opened = page(readers.client, older["href"] or "")
     assert letters(opened) == ["build: success, 10 min 0 s", "build: failure, attempt 2, 10 min 0 s"]

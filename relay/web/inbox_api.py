@@ -1,0 +1,39 @@
+"""The inbox over HTTP: which webhooks arrived, and what came of them. Reads only, never a payload."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from relay.context import Context
+from relay.intake.listing import DeliveryFilter, delivery_detail, list_deliveries
+from relay.intake.views import DeliveryDetail, DeliveryPage
+from relay.store.models import DeliveryState
+from relay.web.read_api import LARGEST
+
+router = APIRouter(prefix="/api/v1/inbox", tags=["deliveries"])
+
+RowId = Annotated[int, Path(ge=1, le=LARGEST, description="A webhook's number in the inbox")]
+Name = Annotated[str | None, Query(max_length=200, description="The whole X-GitHub-Delivery")]
+
+
+@router.get("")
+def webhooks(
+    context: Context,
+    *,
+    state: DeliveryState | None = None,
+    delivery_id: Name = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+) -> DeliveryPage:
+    """Webhooks that arrived, the newest first."""
+    with context.store.reading() as session:
+        return list_deliveries(session, DeliveryFilter(state, delivery_id), limit=limit, before=before)
+
+
+@router.get("/{row_id}")
+def webhook(context: Context, row_id: RowId) -> DeliveryDetail:
+    """One of them, with the backends that it was to be told to."""
+    with context.store.reading() as session:
+        return delivery_detail(session, row_id)

@@ -1,0 +1,160 @@
+"""In a real browser: from the list of backends to the log of a failed job, and a dead letter sent again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from relay.settings import RelaySettings
+from tests.conftest import OPERATOR_TOKEN
+from tests.relay.hud.told import told
+from tests.relay.serving import serving
+from tests.relay.web.readers import Readers
+from tests.relay.web.test_page_deliveries import arrived, dead, dispatched, put
+
+pytestmark = pytest.mark.browser
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+WAIT_MS = 20_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def readers(settings: RelaySettings) -> Iterator[Readers]:
+    made = Readers(settings)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def url(readers: Readers) -> Iterator[str]:
+    with serving(readers.app) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    """A desktop page that fails the test over any complaint of the browser."""
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(WAIT_MS)
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    opened.close()
+    assert complaints == []
+
+
+def fill(readers: Readers) -> None:
+    """Jobs of one backend on several pull requests, numbered ones and long names among them."""
+    failed = [{"name": "test_add", "classname": "TestOps", "message": "1 != 2"}]
+    for pr in range(1, 6):
+        for job in ("build", "shard-1", "shard-2", "shard-3", "a-job-with-a-rather-long-name-" * 3):
+            told(readers.context.store, "success", pr=pr, job_name=job)
+    told(readers.context.store, "failure", pr=9, job_name="build", failed_tests_detail=failed)
+
+
+def test_from_the_list_to_the_failed_test(page: Page, url: str, readers: Readers) -> None:
+    fill(readers)
+    page.goto(f"{url}/backends")
+    page.get_by_role("link", name="a/l2").click()
+    expect(page.locator("h1")).to_contain_text("a/l2")
+    expect(page.locator("#readiness")).to_contain_text("Target of L3")
+    page.get_by_role("link", name="X failure").click()
+    expect(page).to_have_url(f"{page.url.split('?')[0]}?job={page.url.split('job=')[1]}")
+    job = page.locator("#job")
+    expect(job).to_contain_text("build for #9")
+    expect(job).to_contain_text("TestOps::test_add")
+    job.get_by_role("link", name="close").click()
+    expect(page.locator("#job")).to_have_count(0)
+
+
+def test_the_keyboard_reaches_and_opens_a_cell(page: Page, url: str, readers: Readers) -> None:
+    told(readers.context.store, "failure")
+    page.goto(f"{url}/backends/a/l2")
+    cell = page.locator("a.crcr-cell")
+    cell.focus()
+    expect(cell).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#job")).to_be_visible()
+
+
+def test_an_operator_sends_a_dead_letter_again(page: Page, url: str, readers: Readers) -> None:
+    (gone,) = dead(readers.context)
+    page.goto(f"{url}/deliveries/{gone}")
+    page.locator("#letter").get_by_role("link", name="Sign in").click()
+    page.locator("input[name=token]").fill(OPERATOR_TOKEN)
+    page.locator("input[name=token]").press("Enter")
+    expect(page).to_have_url(f"{url}/deliveries/{gone}")
+    page.get_by_text("Send it again").click()
+    page.get_by_role("button", name=f"Send letter {gone} again").click()
+    expect(page.locator("header.verdict")).to_contain_text("due")
+
+
+def test_an_open_list_of_letters_notices_what_died(page: Page, url: str, readers: Readers) -> None:
+    put(readers.context)
+    page.clock.install()
+    page.goto(f"{url}/deliveries")
+    expect(page.locator("#letters")).to_contain_text("Nothing is stuck")
+    dead(readers.context)
+    page.clock.run_for(20_000)
+    expect(page.locator("#letters")).to_contain_text("1 dead letter needs a person")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, readers: Readers, scheme: str) -> None:
+    fill(readers)
+    (gone,) = dead(readers.context, last_error="x" * 500, dispatch_id=dispatched(readers.context, "d" * 150))
+    row = arrived(readers.context, "d" * 150, note="y" * 300)
+    phone = browser.new_page(
+        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    paths = ("/backends", "/backends?event=nightly", "/backends/a/l2", "/deliveries", "/deliveries/inbox")
+    try:
+        for path in (*paths, f"/deliveries/{gone}", f"/deliveries/inbox/{row}"):
+            phone.goto(url + path)
+            width = phone.evaluate("document.documentElement.scrollWidth")
+            assert width <= 360, f"{path} is {width} px wide"
+    finally:
+        phone.close()
+
+
+def test_the_pages_are_whole_without_javascript(browser: Browser, url: str, readers: Readers) -> None:
+    fill(readers)
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        plain = context.new_page()
+        plain.goto(f"{url}/backends/a/l2?days=30")
+        plain.get_by_role("link", name="X failure").click()
+        expect(plain.locator("#job")).to_contain_text("1 != 2")
+        plain.goto(f"{url}/deliveries")
+        plain.get_by_role("textbox", name="To").fill("a/l2")
+        plain.get_by_role("button", name="Filter").click()
+        expect(plain.locator("#letters")).to_contain_text("No letter fits")
+    finally:
+        context.close()
