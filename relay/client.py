@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from relay.access.views import NewToken, TokenPage, TokenView
+from relay.access_views import NewToken, TokenPage, TokenView
 from relay.failures import Failure
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.views import (

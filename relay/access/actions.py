@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relay.access.views import ActionPage, ActionView
+from relay.access_views import ActionPage, ActionView
 from relay.store.access_models import OperatorAction, Via
 
 

@@ -18,7 +18,7 @@ from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
-    from relay.access.views import TokenView
+    from relay.access_views import TokenView
     from relay.client import ApiClient
 
 app = typer.Typer(help="Give and take back access; see where this machine's own tokens are.", no_args_is_help=True)

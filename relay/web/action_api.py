@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from relay.access.actions import ActionFilter, list_actions
-from relay.access.views import ActionPage
+from relay.access_views import ActionPage
 from relay.context import Context
 from relay.store.access_models import ACTOR_CAP
 from relay.web.auth import OperatorOnly

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from relay.access.actions import record_action
 from relay.access.tokens import create_token, list_tokens, revoke_token
-from relay.access.views import NewToken, TokenPage, TokenView
+from relay.access_views import NewToken, TokenPage, TokenView
 from relay.context import Context
 from relay.store.access_models import ACTOR_CAP, Scope
 from relay.web.auth import Admin, AdminOnly

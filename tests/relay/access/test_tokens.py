@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, text
 
 from relay.access.tokens import PREFIX, create_token, digest_of, list_tokens, revoke_token
-from relay.access.views import NewToken, TokenState
+from relay.access_views import NewToken, TokenState
 from relay.errors import ConflictError, NotFoundError
 from relay.store.access_models import AccessToken, Scope
 from relay.store.engine import Store
