@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
+from relay.change_views import BaseComparison
 from relay.contract import Observation, Tree
 from relay.store.models import PlannedTest, TestAttempt
 
 _FINE = (Observation.PASSED, Observation.SKIPPED)
-
-
-@dataclass(frozen=True, slots=True)
-class BaseComparison:
-    """Numbers of tests that ran on the base too, by how they did with the change and without it; `unsure` are those of
-    two minds on the base. `reused` were not run there again, because an earlier run of the same base knew."""
-
-    compared: int = 0
-    fine: int = 0
-    broken: int = 0
-    fixed: int = 0
-    failing: int = 0
-    unsure: int = 0
-    reused: int = 0
 
 
 def compare_with_base(session: Session, tests: ColumnElement[bool]) -> BaseComparison:

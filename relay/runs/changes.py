@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased, defer, selectinload
 
+from relay.change_views import ChangeGroup
 from relay.contract import Expected
 from relay.runs.listings import view_test
 from relay.runs.verdicts import BREAKING
@@ -28,18 +28,6 @@ _SHA = 40
 _CALLED_OFF = (RunState.CANCELLED, RunState.FAILED)
 _KNOWN = (Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
 _FINE = (Verdict.OK, Verdict.FIXED, Verdict.XPASS)
-
-
-class ChangeGroup(StrEnum):
-    """What a test says about the change, worst first."""
-
-    NEW = "new"
-    FLAKY = "flaky"
-    FIXED = "fixed"
-    KNOWN = "known"
-    NO_ANSWER = "no_answer"
-    WAITING = "waiting"
-    FINE = "fine"
 
 
 #: Groups whose tests are shown one by one; of the fine ones a count is enough.
@@ -82,21 +70,24 @@ class Answer:
 def change_of_pull(session: Session, number: int, device: str, *, repo: str = "", usually: str = "") -> Change | None:
     """A pull request of `repo`; without one of `usually`, or of the repository that was heard of last. None when no run
     of it is on record."""
-    numbered = (Run.pr_number == number, Run.device == device)
+    # The index begins with the repository, so every one that is known is looked up in it.
+    known = Run.repo.in_(select(Run.repo).distinct())
+    numbered = (known, Run.pr_number == number, Run.device == device)
     newest = func.max(Run.id).desc()
     found = list(session.scalars(select(Run.repo).where(*numbered).group_by(Run.repo).order_by(newest)))
-    known = {name.lower(): name for name in reversed(found)}
-    chosen = known.get(repo.lower()) if repo else known.get(usually.lower(), found[0] if found else None)
-    if chosen is None:
+    named = [name for name in found if name.lower() == (repo or usually).lower()]
+    chosen = named or ([] if repo else found[:1])
+    if not chosen:
         return None
-    others = tuple(name for name in found if name.lower() != chosen.lower())
-    return _change(session, [*numbered, func.lower(Run.repo) == chosen.lower()], others)
+    others = tuple(name for name in found if name not in chosen)
+    return _change(session, [Run.repo.in_(chosen), Run.pr_number == number, Run.device == device], others)
 
 
 def change_of_commit(session: Session, sha: str, device: str) -> Change | None:
     """The change whose head is this commit, given by its name or the begin of it; None when no run of it is on
     record."""
-    named = Run.head_sha == sha if len(sha) == _SHA else Run.head_sha.startswith(sha, autoescape=True)
+    # A range, not a pattern, so that the index is used; after the last digit comes `g`.
+    named = Run.head_sha == sha if len(sha) == _SHA else and_(Run.head_sha >= sha, Run.head_sha < f"{sha}g")
     newest = session.scalar(select(Run.head_sha).where(named, Run.device == device).order_by(Run.id.desc()).limit(1))
     return _change(session, [Run.head_sha == newest, Run.device == device], ()) if newest else None
 

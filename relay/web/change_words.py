@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from relay.change_views import BaseComparison, ChangeGroup
 from relay.hud.pull_section import BackendBox
 from relay.hud.wording import Tone, conclusion_label, conclusion_tone
-from relay.runs.base_comparison import BaseComparison
-from relay.runs.changes import ChangeGroup
 from relay.runs.states import FINAL_RUN_STATES
 from relay.views import Conclusion, RunState, RunSummary
 from relay.web.wording import CONCLUSION_WORDS, STATE_WORDS, WAITING, Word, duration, number

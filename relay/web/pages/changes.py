@@ -15,6 +15,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from relay.change_views import ChangeGroup
 from relay.context import Context, RelayContext
 from relay.hud.pull_pages import commit_results, pull_request_results
 from relay.hud.pull_section import BackendBox, backend_boxes
@@ -25,7 +26,6 @@ from relay.runs.changes import (
     SHOWN,
     Answer,
     Change,
-    ChangeGroup,
     answer_of,
     change_of_commit,
     change_of_pull,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import pytest
 from sqlalchemy import event
 
+from relay.change_views import BaseComparison, ChangeGroup
 from relay.contract import Attempt, Expected, Observation, TestResult, Tree
-from relay.runs.base_comparison import BaseComparison, compare_with_base
+from relay.runs.base_comparison import compare_with_base
 from relay.runs.changes import (
     Answer,
     Change,
-    ChangeGroup,
     answer_of,
     change_of_commit,
     change_of_pull,
