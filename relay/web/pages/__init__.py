@@ -11,6 +11,7 @@ from relay.web.pages import (
     changes,
     deliveries,
     manifests,
+    now,
     quality,
     run_actions,
     runs,
@@ -21,5 +22,18 @@ from relay.web.rendering import PageAssets
 
 router = APIRouter(include_in_schema=False)
 router.mount("/static", PageAssets())
-for page in (audit_log, backend, backends, changes, deliveries, quality, run_actions, runs, tests, trunk, manifests):
+for page in (
+    audit_log,
+    backend,
+    backends,
+    changes,
+    deliveries,
+    now,
+    quality,
+    run_actions,
+    runs,
+    tests,
+    trunk,
+    manifests,
+):
     router.include_router(page.router)

@@ -7,12 +7,15 @@
   const AGES_MS = 30000;
   const CLOCK_MS = 5000; // elapsed time and a worker's progress change without an event
   const LIVE = "[data-live][id]";
+  const main = document.querySelector("main");
 
   let due = null;
   let fetching = false;
   let again = false;
   let source = null;
   let clock = null;
+  let last = ""; // the id of the last event, to go on from when the page is looked at again
+  let opened = false;
 
   const keyed = (root) => root.querySelectorAll("details[data-key]");
 
@@ -71,7 +74,7 @@
     document.title = title;
     announce();
     updateAges();
-    if (!document.querySelector("[data-unfinished]")) stopListening();
+    if (!("stay" in main.dataset) && !document.querySelector("[data-unfinished]")) stopListening();
   }
 
   function soon() {
@@ -93,13 +96,25 @@
     if (heard && heard.textContent !== text) heard.textContent = text;
   }
 
-  function listen(url) {
+  function heard(event) {
+    last = event.lastEventId || last;
+    soon();
+  }
+
+  // A page shows the state up to the event in its address, so nothing is missed before the stream is open.
+  function listen() {
+    const url = new URL(main.dataset.events, location.href);
+    if (last) url.searchParams.set("after", last);
     source = new EventSource(url);
-    clock = setInterval(() => document.hidden || soon(), CLOCK_MS);
-    source.onmessage = soon;
+    clock ??= setInterval(() => {
+      if (source && document.querySelector("[data-unfinished]")) soon();
+    }, CLOCK_MS);
+    source.onmessage = heard;
+    source.addEventListener("resync", heard); // some events are lost: what the page shows is read anew either way
     source.onopen = () => {
       connected(true);
-      soon();
+      if (opened) soon();
+      opened = true;
     };
     source.onerror = () => {
       connected(false);
@@ -108,9 +123,24 @@
   }
 
   function stopListening() {
-    source?.close();
+    pause();
     clearInterval(clock);
+    main.removeAttribute("data-events");
+  }
+
+  function pause() {
+    source?.close();
     source = null;
+  }
+
+  // A browser has few connections to one server: a page that nobody looks at gives its own back.
+  function watched() {
+    if (!main.dataset.events) return;
+    if (document.hidden) pause();
+    else if (!source) {
+      listen();
+      soon();
+    }
   }
 
   function addCopyButtons(root) {
@@ -154,14 +184,14 @@
     stops[next]?.focus();
   }
 
-  const main = document.querySelector("main");
   addCopyButtons(document);
   updateAges();
   setInterval(updateAges, AGES_MS);
   document.addEventListener("keydown", walk);
   if (main.dataset.events) {
     announce();
-    listen(main.dataset.events);
+    document.addEventListener("visibilitychange", watched);
+    if (!document.hidden) listen();
   }
   if (main.dataset.poll) setInterval(() => document.hidden || soon(), Number(main.dataset.poll) * 1000);
 })();

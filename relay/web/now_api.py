@@ -1,0 +1,44 @@
+"""`GET /api/v1/now`: what is going on, for the page *Now* and for programs. Open pages share what was read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from relay.context import Context, RelayContext
+from relay.now_views import NowView
+from relay.runs.now import now_board
+from relay.web.live.access import Live, LiveParts
+
+router = APIRouter(prefix="/api/v1", tags=["read"])
+
+DEVICE_CAP = 100
+
+
+@router.get("/now")
+def now(
+    context: Context,
+    live: Live,
+    device: Annotated[str, Query(max_length=DEVICE_CAP, description="This device alone; all if left out")] = "",
+) -> NowView:
+    """Running and queued runs by device, with elapsed and expected time and the place in the queue, and the workers
+    with their last heartbeats. `GET /api/v1/events?after=<last_event>` tells when to ask again."""
+    return board(context, live, device)
+
+
+def board(context: RelayContext, live: LiveParts, device: str) -> NowView:
+    """What is going on at this moment, or was less than a second and no event ago."""
+    # PostgreSQL refuses to compare a text with NUL, and no device has one in its name.
+    known = device.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+    def read() -> NowView:
+        settings = context.settings
+        with context.store.reading() as session:
+            return now_board(
+                *(session, settings.public_url, settings.device, context.now()),
+                lease_seconds=settings.lease_seconds,
+                device=known,
+            )
+
+    return live.reads.get(("now", known), read)

@@ -1,0 +1,109 @@
+"""What the page *Now* says: sentences about runs under way, the queue, and workers. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from relay.now_views import DeviceNow, Expectation, ExpectedBy, NowView, RunNow, WorkerNow, WorkerState
+from relay.web.wording import Word, duration, number
+
+WORKER_WORDS: Mapping[WorkerState, Word] = {
+    WorkerState.WORKING: Word("▶", "at work", "busy", "its heartbeats come"),
+    WorkerState.SILENT: Word("!", "silent", "warn", "its heartbeats are late; its work goes to another when they stop"),
+    WorkerState.IDLE: Word("○", "idle", "quiet", "has no work; by its last run, so it may be gone"),
+}
+OVERDUE = Word("⧗", "longer than usual", "warn", "takes longer than past runs did")
+
+_SHARE_OVER = 1.1
+_BASES = {
+    ExpectedBy.PLAN: "from its plan and {}",
+    ExpectedBy.KIND: "the median of {} of the same kind",
+    ExpectedBy.DEVICE: "the median of {} on this device",
+}
+
+
+def summary(device: DeviceNow) -> str:
+    """One line about a device: `2 runs at work, 1 waiting; 2 workers at work, 1 idle`."""
+    if not device.running and not device.queued_total:
+        return f"Nothing to do; {_staff(device)}."
+    return f"{_runs(len(device.running))} at work, {number(device.queued_total)} waiting; {_staff(device)}."
+
+
+def trouble(device: DeviceNow) -> str:
+    """Why what waits may wait for ever, and what to do; empty when all is well."""
+    working = any(worker.state is WorkerState.WORKING for worker in device.workers)
+    if not device.queued_total or working:
+        return ""
+    waits = "1 run waits" if device.queued_total == 1 else f"{number(device.queued_total)} runs wait"
+    return f"{waits} and no worker is at work on {device.device}."
+
+
+def timing(run: RunNow) -> str:
+    """How long it has been going on, of how long: `4 min 10 s of about 6 min 0 s`."""
+    if run.expected is None:
+        return f"{duration(run.elapsed_s)} so far"
+    return f"{duration(run.elapsed_s)} of about {duration(run.expected.seconds)}"
+
+
+def basis(expected: Expectation | None) -> str:
+    """What an expected duration is drawn from."""
+    if expected is None:
+        return "no finished run to compare with yet"
+    return "expected: " + _BASES[expected.by].format(
+        "1 past run" if expected.runs == 1 else f"{expected.runs} past runs"
+    )
+
+
+def overdue(run: RunNow) -> Word | None:
+    """The mark of a run that takes clearly longer than expected."""
+    return OVERDUE if run.expected and run.elapsed_s > _SHARE_OVER * run.expected.seconds else None
+
+
+def starts(run: RunNow) -> str:
+    """When a waiting run may start."""
+    if run.starts_in_s is None:
+        return "no guess when it starts"
+    return f"starts in about {duration(run.starts_in_s)}" if run.starts_in_s >= 1 else "starts when a worker asks"
+
+
+def lasts(run: RunNow) -> str:
+    """How long a waiting run may take; empty when nothing is known."""
+    return f"then takes about {duration(run.expected.seconds)}" if run.expected else ""
+
+
+def shards(run: RunNow) -> str:
+    """How far a run's shards are: `2 of 5 shards done, 2 at work, 1 waiting`."""
+    counts = run.shards
+    whole = counts.waiting + counts.at_work + counts.ended
+    noun = "shard" if whole == 1 else "shards"
+    waiting = f", {counts.waiting} waiting" if counts.waiting else ""
+    return f"{counts.ended} of {whole} {noun} done, {counts.at_work} at work{waiting}"
+
+
+def doing(worker: WorkerNow) -> str:
+    """What a worker does with its run, or did last."""
+    if worker.state is WorkerState.IDLE:
+        return "last on"
+    kind = "chooses tests for" if worker.kind == "select" else "runs tests of"
+    return kind if worker.attempt <= 1 else f"{kind} (attempt {worker.attempt})"
+
+
+def announcement(board: NowView) -> str:
+    """What a screen reader hears when runs start or end."""
+    running = sum(len(device.running) for device in board.devices)
+    waiting = sum(device.queued_total for device in board.devices)
+    return f"{_runs(running)} at work, {waiting} waiting"
+
+
+def _staff(device: DeviceNow) -> str:
+    states = [worker.state for worker in device.workers]
+    counts = [(states.count(state), word.word) for state, word in WORKER_WORDS.items()]
+    told = [f"{count} {word}" for count, word in counts if count]
+    if not told:
+        return "no worker seen in the last day"
+    first, noun = told[0].split(" ", 1), "worker" if len(states) == 1 else "workers"
+    return ", ".join([f"{first[0]} {noun} {first[1]}" if len(told) == 1 else f"{noun}: {told[0]}", *told[1:]])
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{number(count)} runs"
