@@ -113,7 +113,7 @@ def _page_behind(request: Request) -> str:
     """Where to go on after the sign-in. The address of a form is below that of its page."""
     if request.method == "POST":
         return request.url.path.rpartition("/")[0] or "/"
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return visit_of(request.scope).address
 
 
 def _hud_error(request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -42,9 +43,11 @@ _A_YEAR_OF_HTTPS = "max-age=31536000"
 
 @dataclass
 class Visit:
-    """`principal` is who is signed in, where that was asked; `form_token` goes into every form of a page for them."""
+    """`principal` is who is signed in, where that was asked; `form_token` goes into every form of a page for them;
+    `address` is where a reader can come back to, with its query."""
 
     request_id: str = ""
+    address: str = "/"
     headers: Mapping[str, str] = field(default_factory=dict)
     principal: Principal | None = None
     form_token: str = ""
@@ -76,7 +79,8 @@ class VisitMiddleware:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(Headers(scope=scope).get(REQUEST_ID_HEADER, ""))
-        visit = Visit(request_id, _headers(scope["path"], request_id, https=self._https))
+        headers = _headers(scope["path"], request_id, https=self._https)
+        visit = Visit(request_id, _address(scope), headers)
         scope[_IN_SCOPE] = visit
 
         async def send_with_headers(message: Message) -> None:
@@ -96,6 +100,14 @@ class VisitMiddleware:
 
 def _request_id(given: str) -> str:
     return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _address(scope: Scope) -> str:
+    """What is only sent to cannot be come back to."""
+    if scope["method"] != "GET":
+        return "/"
+    query = scope["query_string"].decode("latin-1")
+    return quote(scope["path"]) + (f"?{query}" if query else "")
 
 
 def _headers(path: str, request_id: str, *, https: bool) -> dict[str, str]:

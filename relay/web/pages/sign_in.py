@@ -93,7 +93,7 @@ def _form(context: RelayContext, wanted: str, *, problem: str = "", status: int 
         "sign_in.html",
         context,
         status=status,
-        nav="",
+        nav="sign-in",
         wanted=wanted,
         problem=problem,
         own_form=form_token(cookie),

@@ -31,7 +31,7 @@ def test_signing_in_leads_to_where_the_reader_wanted_to_be(client: TestClient) -
     page = client.get("/").text
     assert "Sign out" in page
     assert "Audit log" in page
-    assert 'href="/sign-in"' not in page
+    assert 'href="/sign-in' not in page
 
 
 def test_the_cookie_is_out_of_reach(client: TestClient) -> None:
@@ -175,3 +175,12 @@ def test_the_sign_in_is_open_where_reading_takes_a_token(closed: TestClient) -> 
     fields = {"form_token": form_token(page.text), "next": "/audits", "token": OPERATOR_TOKEN}
     landed = closed.post("/sign-in", data=fields)
     assert (landed.url.path, landed.status_code) == ("/audits", 200)
+
+
+def test_the_link_to_the_sign_in_leads_back_to_its_page(client: TestClient) -> None:
+    """With its filters; from what cannot be come back to, to the list of runs."""
+    assert 'href="/sign-in?next=/%3Fstate%3Drunning%26pr%3D7"' in client.get("/?state=running&pr=7").text
+    assert 'href="/sign-in"' in client.get("/").text
+    assert 'href="/sign-in"' in client.post("/runs/7").text
+    hostile = client.get("/", params={"q": HOSTILE}).text
+    assert "<script>alert" not in hostile
