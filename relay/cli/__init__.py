@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
 def _usage(error: typer.TyperException, as_json: bool) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "relay"
-    message = error.format_message()
+    message = text.in_our_words(error.format_message())
     if "\n" in message:  # a group without a command: its help is the message
         sys.stderr.write(message.rstrip() + "\n")
         return error.exit_code

@@ -6,6 +6,7 @@ functions here only put words around values. Standard library only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -67,6 +68,23 @@ def would_ask_hint() -> str:
 
 def declined() -> str:
     return "nothing was done"
+
+
+#: What the library that reads options says of a wrong value, and what it means.
+_VALUES = (
+    (r"Input should be a valid integer.*", "it has to be a whole number"),
+    (r"Input should be a valid number.*", "it has to be a number"),
+    (r"Input should be less than or equal to (\S+)", r"it has to be \1 or less"),
+    (r"Input should be greater than or equal to (\S+)", r"it has to be \1 or more"),
+    (r"Value error, ", ""),
+)
+
+
+def in_our_words(message: str) -> str:
+    """A usage error without the words of a library."""
+    for theirs, ours in _VALUES:
+        message = re.sub(theirs, ours, message)
+    return message
 
 
 def bad_settings(problems: Sequence[str]) -> str:

@@ -13,12 +13,13 @@ from tests.relay.stand_in import TOKEN, StandIn
 
 
 def on_a_terminal(*arguments: str, answer: str = "") -> tuple[int, str]:
-    """A command whose input and errors are a terminal: its code and what it said there."""
+    """A command whose input and errors are a terminal: its code and what it said there. Its stdout goes nowhere, but
+    for JSON, which is short."""
     leader, follower = os.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "relay", *arguments],
         stdin=follower,
-        stdout=subprocess.DEVNULL,
+        stdout=follower if "--json" in arguments else subprocess.DEVNULL,
         stderr=follower,
         env={**os.environ, "RELAY_OPERATOR_TOKEN": TOKEN},
     )
@@ -56,6 +57,14 @@ def test_no_input_fails_and_says_what_would_be_asked(service: StandIn) -> None:
     assert "this would ask: cancel run 2" in said
     assert "--yes" in said
     assert service.tokens == []
+
+
+@pytest.mark.parametrize(("option", "answer", "code"), [("--no-input", "", "needs_yes"), ("-q", "n", "declined")])
+def test_programs_learn_why_nothing_was_done(service: StandIn, option: str, answer: str, code: str) -> None:
+    """By a code of their own."""
+    ended, said = on_a_terminal("run", "cancel", "2", option, "--json", answer=answer)
+    assert ended == 1
+    assert f'"{code}"' in said
 
 
 def test_a_script_is_not_asked(relay: Relay, service: StandIn) -> None:

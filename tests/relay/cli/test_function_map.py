@@ -47,7 +47,9 @@ def test_what_cannot_be_recorded_or_read_is_said(relay: Relay, repo: Path, tmp_p
     nothing = relay(*line, "--file", "test/test_gone.py")
     assert nothing.code == 1
     assert "test/test_gone.py is not recorded" in nothing.err
-    missing = relay("select", "--repo", str(repo), "--base", "HEAD", "--map", str(tmp_path / "gone"))
+    asked = ("select", "--repo", str(repo), "--base", "HEAD", "--map", str(tmp_path / "gone"))
+    missing = relay(*asked)
     assert missing.code == 1
     assert "cannot be read: No such file or directory" in missing.err
     assert "relay map record" in missing.err
+    assert relay(*asked, "--json").error["code"] == "bad_map"

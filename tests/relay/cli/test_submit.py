@@ -226,6 +226,8 @@ def test_an_end_that_nobody_heard_is_no_success(submit: Relay, context: RelayCon
         ended = submit("--wait")
     assert ended.code == 1
     assert "no matching dispatch record" in ended.err
+    again = submit("--wait", "--json").out.splitlines()
+    assert json.loads(again[-1])["code"] == "not_heard"
 
 
 def test_without_waiting_the_run_is_named_and_nothing_is_reported(

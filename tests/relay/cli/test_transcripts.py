@@ -1,0 +1,76 @@
+"""Every command, as a person sees it: transcripts that are played again, word for word."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import relay.cli
+from relay.cli.exits import ExitCode
+from relay.cli.root import build
+from relay.failures import Failure
+from tests.relay.cli.conftest import Relay
+from tests.relay.cli.playing import fits, steps_in, written
+from tests.relay.cli.tree import commands
+from tests.relay.stand_in import StandIn
+
+TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
+TESTS = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("file", TRANSCRIPTS, ids=lambda file: file.stem)
+def test_the_transcript_is_what_happens(
+    file: Path, relay: Relay, service: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Step by step, against a service with a red, a running and a green run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    different = []
+    for step in steps_in(file):
+        variables, words = step.words
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            ended = relay(*words)
+        said = written(
+            ended.out,
+            ended.err,
+            ended.code,
+            lambda text: text.replace(service.url, "<url>").replace(str(tmp_path), "~"),
+        )
+        if not fits(step.said, said):
+            different.append("\n".join([f"$ {step.line}", *said]))
+    assert not different, "\n".join(["these went differently:", *different])
+
+
+def test_every_command_is_in_a_transcript() -> None:
+    """A new command without one fails here."""
+    played = [step.words[1] for file in TRANSCRIPTS for step in steps_in(file)]
+    leaves = [path for path, command in commands(build()) if not getattr(command, "commands", None)]
+    assert [path for path in leaves if not any(tuple(words[: len(path)]) == path for words in played)] == []
+
+
+def test_every_exit_code_is_in_a_transcript() -> None:
+    """But for Ctrl-C, which needs a process of its own: tests/relay/cli/test_exits.py."""
+    codes = {int(step.said[-1].removeprefix("= ")) for file in TRANSCRIPTS for step in steps_in(file)}
+    assert codes == {int(code) for code in ExitCode} - {ExitCode.INTERRUPTED}
+
+
+def test_every_error_is_in_a_test_or_a_transcript() -> None:
+    """By its code, which scripts rely on, or by its class."""
+    for module in pkgutil.walk_packages(relay.cli.__path__, "relay.cli."):
+        importlib.import_module(module.name)
+    files = [*TESTS.glob("**/*.py"), *TRANSCRIPTS]
+    shown = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    words = set(re.findall(r"\w+", shown))
+    unseen = [it for it in _below(Failure) if f'"{it.code}"' not in shown and it.__name__ not in words]
+    assert unseen == []
+
+
+def _below(kind: type[Failure]) -> list[type[Failure]]:
+    return [it for sub in kind.__subclasses__() for it in (sub, *_below(sub))]
