@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from relay.store.engine import Store
-from relay.web.live.events import LiveEvents
+from relay.web.live.events import KEPT, LiveEvents
 from relay.web.live.sharing import SharedReads
 
 
@@ -20,9 +20,9 @@ class LiveParts:
     reads: SharedReads
 
     @classmethod
-    def on(cls, store: Store) -> LiveParts:
-        """Of this record. Nothing runs until somebody follows."""
-        events = LiveEvents(store)
+    def on(cls, store: Store, *, kept: int = KEPT) -> LiveParts:
+        """Of this record; so many events are kept. Nothing runs until somebody follows."""
+        events = LiveEvents(store, kept=kept)
         return cls(events, SharedReads(lambda: events.newest))
 
 
