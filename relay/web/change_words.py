@@ -5,6 +5,7 @@ Pure functions.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -95,6 +96,12 @@ def repeats_sentence(repeats: Sequence[RunSummary]) -> str:
     counted = f"Counted with {again} of single tests again: the newest answer about a test stands." if ran else ""
     now = [f"Run {run.id} runs some of these tests again now." for run in repeats if run not in ran]
     return " ".join([counted, *now]).strip()
+
+
+def again_command(run: RunSummary, test_id: str) -> str:
+    """What to type to run one test again; nothing while the run is not over, for then it is refused. The id is text of
+    upstream, so it is quoted for a shell."""
+    return f"relay run rerun {run.id} --test {shlex.quote(test_id)}" if run.state in FINAL_RUN_STATES else ""
 
 
 def base_sentence(compared: BaseComparison) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from relay.contract import ManifestText
-from relay.manifests import ManifestFolderError, ManifestStore, manifest_files, read_manifest
+from relay.manifests import ManifestFolderError, ManifestStore, manifest_files, read_manifest, what_manifests_say
 from selector.manifests import MAX_BYTES, ManifestDocument, load_manifests
 
 GOOD = "test_suite_config:\n  files:\n    - path: ${TORCH_ROOT}/test/%s\n      unlisted_test_mode: skip\n"
@@ -166,3 +166,50 @@ def test_many_threads_see_whole_sets_while_the_folder_changes(folder: Path) -> N
         seen = list(pool.map(look, texts * 3))
     assert {count for count, _ in seen} == {2}
     assert all(len(digest) == 64 for _, digest in seen)
+
+
+REMARKED = """\
+test_suite_config:
+  files:
+    - path: ${TORCH_ROOT}/test/test_a.py
+      unlisted_test_mode: mandatory_success
+      tests:
+        - names: [TestA::test_x]
+          mode: xfail
+          reason: not there yet
+          owner: "module: nn"
+          expires: 2027-01-31
+        - names: [test_free]
+          mode: skip
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "told"),
+    [
+        ("test_a.py::TestASPYRE::test_x_spyre", "TestA::test_x", ("xfail", "listed", "a.yaml:6", "module: nn")),
+        ("test_a.py::TestASPYRE::test_y_spyre", "TestA::test_y", ("mandatory_success", "unlisted", "a.yaml:3", "")),
+        ("test_a.py::test_free", "test_free", ("skip", "listed", "a.yaml:11", "")),
+        ("test_z.py::TestZ::test_z", "TestZ::test_z", ("skip", "not_in_manifests", "", "")),
+    ],
+)
+def test_the_set_in_use_says_what_is_expected_of_a_test(
+    tmp_path: Path, name: str, base: str, told: tuple[str, str, str, str]
+) -> None:
+    """Its functions too, which the framework would run unasked."""
+    write(tmp_path / "a.yaml", REMARKED)
+    file = name.partition("::")[0]
+    loaded = ManifestStore(tmp_path).current()
+    says = what_manifests_say(loaded, f"test/{name}", base=f"test/{file}::{base}", op="", dtype="", device="spyre")
+    assert says is not None
+    assert (says.mode, says.rule, says.provenance, says.owner) == told
+    assert bool(says.expires) == (says.owner != "")
+
+
+def test_nothing_is_said_without_a_set_or_about_what_is_no_test(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", BAD % "test_a.py")
+    loaded = ManifestStore(tmp_path).current()
+    assert what_manifests_say(loaded, "a.py::T::t", base="a.py::T::t", op="", dtype="", device="spyre") is None
+    write(tmp_path / "a.yaml", REMARKED)
+    loaded = ManifestStore(tmp_path).current()
+    assert what_manifests_say(loaded, "a.py", base="a.py", op="", dtype="", device="spyre") is None

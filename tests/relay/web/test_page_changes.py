@@ -73,6 +73,7 @@ def test_the_verdict_comes_first_then_new_flaky_fixed_and_known(client: TestClie
     assert len(found.having("h1")) == 1
     assert found.having("a", href=f"/runs/{run}")
     assert f"relay run rerun {run} --failed" in found.text
+    assert f"relay run rerun {run} --test {TESTS[0]}" in found.text
 
 
 def test_a_change_that_breaks_nothing_says_so_with_counts(client: TestClient, story: Story) -> None:
