@@ -28,6 +28,7 @@ from relay.wake import CeleryWaker
 from relay.web import (
     action_api,
     audit_api,
+    backends_api,
     callback,
     change_api,
     crcr_queries,
@@ -72,6 +73,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dispatch_api.router,
     delivery_api.router,
     inbox_api.router,
+    backends_api.router,
     audit_api.router,
     token_api.router,
     action_api.router,

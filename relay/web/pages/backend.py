@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from relay.allowlist.types import Backend, Level, repo_key
+from relay.allowlist.types import repo_key
 from relay.context import Context, RelayContext
 from relay.hud.backend_pages import backend_dashboard, nightly_dashboard
 from relay.hud.counting import is_probe
 from relay.hud.figures import backend_summary
 from relay.hud.freshness import Cadences
-from relay.hud.levels import level_statuses
 from relay.hud.matrix import asked_for, pull_request_matrix, scheduled_matrix
 from relay.hud.percentiles import Percentiles, job_percentiles
-from relay.hud.readiness import LevelStatus
-from relay.hud.scheduled import ScheduledFigures, reported_name, scheduled_figures
+from relay.hud.scheduled import ScheduledFigures, scheduled_figures
 from relay.runs.titles import known_titles
 from relay.store.crcr_models import Demotion
 from relay.web import backend_words as words
+from relay.web.backend_reading import Registered, Subject, find_subject, read_standing
 from relay.web.pages import matrix_view
-from relay.web.pages.backend_parts import PATH, Card, Registered, View, joined, probe_cards
+from relay.web.pages.backend_parts import PATH, Card, View, joined, probe_cards
 from relay.web.pages.shell import PAGES, number
 from relay.web.pages.switches import github
 from relay.web.wording import Word, duration
@@ -36,15 +34,6 @@ from relay.web.wording import number as grouped
 _KEY_CAP = 64
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The backend that a page is about: its entry, None while it is not listed, and the level that goes for it."""
-
-    repo: str
-    entry: Backend | None
-    level: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +68,7 @@ def backend_page(
     """One backend that is registered or reported something."""
     registered = Registered.of(context)
     with context.store.reading() as session:
-        subject = _subject(session, registered, f"{owner}/{name}")
+        subject = find_subject(session, registered, f"{owner}/{name}")
         if subject is None:
             return _unknown(context, f"{owner}/{name}")
         path = f"{PATH}/{subject.repo}"
@@ -97,14 +86,6 @@ def backend_page(
         github=github,
         **values,
     )
-
-
-def _subject(session: Session, registered: Registered, repo: str) -> Subject | None:
-    entry = registered.allowlist.find(repo)
-    if entry is not None:
-        return Subject(entry.repo, entry, entry.level.name)
-    reported = reported_name(session, repo)
-    return None if reported is None else Subject(reported[0], None, reported[1])
 
 
 def _unknown(context: RelayContext, repo: str) -> HTMLResponse:
@@ -137,7 +118,7 @@ def _values(
     return {
         "matrix": _matrix(session, context, subject, view, place),
         "cards": (*health, *cards),
-        "standing": _standing(session, subject, now),
+        "standing": read_standing(session, subject, now),
         "badges": _badges(subject, stale=stale, demoted=demotion is not None),
         "demotion": demotion.pr_number if demotion else None,
     }
@@ -153,14 +134,6 @@ def _matrix(
     matrix = pull_request_matrix(backend_dashboard(session, **asked), page=place.page)
     titles = known_titles(session, context.settings.upstream_repo, [line.pr_number for line in matrix.lines])
     return matrix_view.shown(matrix, place, titles)
-
-
-def _standing(session: Session, subject: Subject, now: datetime) -> LevelStatus | None:
-    """Against the targets of L3; who is not listed, or at another level, is not measured."""
-    if subject.entry is None or subject.entry.level not in (Level.L2, Level.L3):
-        return None
-    (status,) = level_statuses(session, [subject.entry], now)
-    return status
 
 
 def _badges(subject: Subject, *, stale: bool, demoted: bool) -> Sequence[Word]:

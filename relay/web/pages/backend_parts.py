@@ -1,29 +1,26 @@
-"""What the pages about backends share: the allowlist as far as it can be read, tabs and ranges, cards, the probe."""
+"""What the pages about backends share: tabs and ranges, cards, the probe."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from relay.allowlist.types import Allowlist
-from relay.context import RelayContext
 from relay.hud.backend_pages import nightly_dashboard
 from relay.hud.counting import PROBE_REPO
 from relay.hud.health import NIGHTLY_DAYS, PULLS_JUDGED, Health, nightly_health, relay_health
 from relay.hud.pull_pages import probe_pull_requests
 from relay.hud.tabs import Tab
-from relay.parts import AllowlistUnavailableError
 from relay.web import backend_words as words
+from relay.web.backend_reading import USUAL_DAYS
 from relay.web.pages.shell import choice, number
 from relay.web.pages.switches import Given, Switch, switches
 from relay.web.wording import Word
 
 PATH = "/backends"
 _USUAL_TAB = Tab.PULL_REQUEST
-_USUAL_DAYS = 7
 #: Rows of the probe's scheduled jobs, enough for the runs that are judged.
 _PROBE_ROWS = 500
 
@@ -39,26 +36,6 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
-    """The allowlist in force. `problem` says why it is not the newest, or that there is none."""
-
-    allowlist: Allowlist = field(default_factory=Allowlist)
-    problem: str = ""
-    configured: bool = True
-
-    @classmethod
-    def of(cls, context: RelayContext) -> Registered:
-        """As the protocol's parts have it; a relay without the protocol knows no backend."""
-        if context.crcr is None:
-            return cls(configured=False)
-        try:
-            loaded = context.crcr.allowlist.current()
-        except AllowlistUnavailableError as error:
-            return cls(problem=str(error))
-        return cls(loaded.allowlist, loaded.problem)
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """The tab and the range of days that an address asks for."""
 
@@ -70,7 +47,7 @@ class View:
         """The usual ones for anything that the pages do not offer."""
         asked = number(days)
         offered = [offer for offer, _ in words.DAY_WORDS]
-        return cls(choice(Tab, event) or _USUAL_TAB, asked if asked in offered else _USUAL_DAYS)
+        return cls(choice(Tab, event) or _USUAL_TAB, asked if asked in offered else USUAL_DAYS)
 
     @property
     def given(self) -> Given:
@@ -92,7 +69,7 @@ def _event(tab: Tab) -> str:
 
 
 def _days(days: int) -> int:
-    return 0 if days == _USUAL_DAYS else days
+    return 0 if days == USUAL_DAYS else days
 
 
 def probe_cards(session: Session, now: datetime) -> tuple[Card, ...]:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
-from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Backend, Level, repo_key
-from relay.context import Context, RelayContext
+from relay.context import Context
 from relay.hud.counting import is_probe
-from relay.hud.freshness import Cadences
-from relay.hud.levels import level_statuses
-from relay.hud.overview import BackendLine, backend_lines
-from relay.hud.readiness import LevelStatus
-from relay.hud.summaries import pull_request_summary, scheduled_summary
-from relay.hud.tabs import Tab
-from relay.store.crcr_models import Demotion
+from relay.hud.overview import BackendLine
 from relay.web import backend_words as words
-from relay.web.pages.backend_parts import PATH, Card, Registered, View, probe_cards
+from relay.web.backend_reading import Overview, Registered, Row, read_overview
+from relay.web.pages.backend_parts import PATH, Card, View, probe_cards
 from relay.web.pages.shell import PAGES
 from relay.web.pages.switches import address, github
 from relay.web.wording import Word
 from relay.web.wording import number as grouped
-
-Row = Mapping[str, Any]
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -49,17 +39,13 @@ class Shown:
 @router.get(PATH)
 def backends_page(context: Context, event: str = "", days: str = "") -> HTMLResponse:
     """Every registered backend and every other that reports, by level."""
-    view, registered, now = View.read(event, days), Registered.of(context), context.now()
-    backends = registered.allowlist.backends
+    view, registered = View.read(event, days), Registered.of(context)
     with context.store.reading() as session:
-        rows = _rows(session, context, view, now)
-        judged = {repo_key(status.repo): status for status in level_statuses(session, backends, now)}
-        demoted = frozenset(session.scalars(select(Demotion.repo_key)))
-        health = probe_cards(session, now)
-    by_level = backend_lines(_expected(backends, view.tab, rows), rows, view.tab.participation)
+        overview = read_overview(session, context, registered, view.tab, view.days)
+        health = probe_cards(session, context.now())
     levels = [
-        (level, words.LEVEL_MEANINGS[level], [_shown(line, view, judged, demoted) for line in lines])
-        for level, lines in by_level.items()
+        (level, words.LEVEL_MEANINGS[level], [_shown(line, view, overview) for line in lines])
+        for level, lines in overview.lines.items()
         if lines
     ]
     return PAGES.render(
@@ -70,26 +56,11 @@ def backends_page(context: Context, event: str = "", days: str = "") -> HTMLResp
         tabs=view.tabs(PATH),
         ranges=view.ranges(PATH),
         registered=registered,
-        cards=(*health, *_cards(backends, rows)),
+        cards=(*health, *_cards(registered.allowlist.backends, overview.rows)),
         levels=levels,
         words=words,
         github=github,
     )
-
-
-def _rows(session: Session, context: RelayContext, view: View, now: datetime) -> list[dict[str, Any]]:
-    if not view.tab.scheduled:
-        return pull_request_summary(session, days=view.days, now=now)
-    cadences = Cadences.read(context.settings.crcr_cadences)
-    return scheduled_summary(session, days=view.days, event_type=view.tab.value, now=now, cadences=cadences)
-
-
-def _expected(backends: Sequence[Backend], tab: Tab, rows: Sequence[Row]) -> Sequence[Backend]:
-    """Nobody promises periodic runs: only who made some is on their tab."""
-    if tab is not Tab.PERIODIC:
-        return backends
-    known = {repo_key(row["repo"]) for row in rows}
-    return [backend for backend in backends if backend.key in known]
 
 
 def _cards(backends: Sequence[Backend], rows: Sequence[Row]) -> tuple[Card, ...]:
@@ -112,12 +83,12 @@ def _probe_jobs(row: Row) -> Card:
     return Card("Jobs of the probe", grouped(row["total"]), note)
 
 
-def _shown(line: BackendLine, view: View, judged: Mapping[str, LevelStatus], demoted: frozenset[str]) -> Shown:
+def _shown(line: BackendLine, view: View, overview: Overview) -> Shown:
     key, figures = repo_key(line.repo), line.figures
     badges = [words.UNLISTED] if not line.listed else []
     badges += [words.STALE] if figures and figures.get("stale") else []
-    badges += [words.PROPOSED] if key in demoted else []
-    badges += [words.readiness(judged[key])] if key in judged else []
+    badges += [words.PROPOSED] if key in overview.demoted else []
+    badges += [words.readiness(overview.standings[key])] if key in overview.standings else []
     return Shown(
         repo=line.repo,
         href=address(f"{PATH}/{line.repo}", view.given) if figures else "",
