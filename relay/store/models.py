@@ -250,8 +250,6 @@ class Selection(Base):
     `ChangedFile`, `Decision`, `FilteredTest`, and notes. The key and the cost of the plan are `SelectionReport`'s."""
 
     __tablename__ = "selections"
-    # The documents are large, and the figures of many runs are wanted without reading past them.
-    __table_args__ = (Index("ix_selections_costs", "run_id", "kept", "dropped", "expected_seconds", "seconds_saved"),)
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     kept: Mapped[int]
