@@ -49,13 +49,11 @@ class PlannedAs:
     test's last words there."""
 
     run_id: int
-    file: str
     base: str
     op: str
     dtype: str
     rule: str
     provenance: str
-    tags: tuple[str, ...]
     detail: str
 
 
@@ -108,10 +106,7 @@ def planned_as(session: Session, test_id: str, device: str) -> PlannedAs | None:
     row = session.scalar(newest)
     if row is None:
         return None
-    return PlannedAs(
-        *(row.run_id, row.file, row.base, row.op, row.dtype),
-        *(row.rule, row.provenance, tuple(row.tags), row.detail),
-    )
+    return PlannedAs(row.run_id, row.base, row.op, row.dtype, row.rule, row.provenance, row.detail)
 
 
 def find_tests(session: Session, device: str, part: str, *, limit: int) -> tuple[FoundTest, ...]:

@@ -119,11 +119,7 @@ class Given:
         )
 
 
-def _given(*, repo: str = "", group: str = "", after: str = "", q: str = "", left: str = "", held: str = "") -> Given:
-    return Given(repo, group, after, q, left, held)
-
-
-Sent = Annotated[Given, Depends(_given)]
+Sent = Annotated[Given, Depends(Given)]
 
 
 @router.get("/pulls/{pull}")
