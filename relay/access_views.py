@@ -8,8 +8,33 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
+from pydantic import ConfigDict
+
 from relay.store.access_models import Scope, Via
 from relay.views import View
+
+_TOKEN_EXAMPLE = {
+    "id": 3,
+    "name": "nightly job",
+    "scope": "operate",
+    "state": "valid",
+    "created_at": "2026-11-30T09:00:00Z",
+    "created_by": "operator (settings)",
+    "expires_at": "2027-02-28T09:00:00Z",
+    "last_used_at": None,
+    "revoked_at": None,
+}
+_ACTION_EXAMPLE = {
+    "id": 41,
+    "at": "2026-11-30T09:12:00Z",
+    "actor": "nightly job",
+    "via": "api",
+    "action": "run.rerun",
+    "subject": "run 7",
+    "detail": "the failed tests, as run 8",
+    "run_id": 7,
+    "request_id": "5073f74e2457c787",
+}
 
 
 class TokenState(StrEnum):
@@ -23,6 +48,8 @@ class TokenState(StrEnum):
 class TokenView(View):
     """A token without its value. `expires_at` is None for one that stays valid until it is revoked; `last_used_at` is
     exact to a minute."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_TOKEN_EXAMPLE]})
 
     id: int
     name: str
@@ -38,12 +65,20 @@ class TokenView(View):
 class TokenPage(View):
     """`GET /api/v1/tokens`, newest first. `next_before` is the id to pass as `before` for the next page."""
 
+    model_config = ConfigDict(
+        frozen=True, json_schema_extra={"examples": [{"tokens": [_TOKEN_EXAMPLE], "next_before": None}]}
+    )
+
     tokens: tuple[TokenView, ...]
     next_before: int | None
 
 
 class NewToken(View):
     """`POST /api/v1/tokens`: the only answer that ever holds the token itself."""
+
+    model_config = ConfigDict(
+        frozen=True, json_schema_extra={"examples": [{"token": "relay_...", "about": _TOKEN_EXAMPLE}]}
+    )
 
     token: str
     about: TokenView
@@ -65,6 +100,10 @@ class ActionView(View):
 
 class ActionPage(View):
     """`GET /api/v1/actions`, newest first. `next_before` is the id to pass as `before` for the next page."""
+
+    model_config = ConfigDict(
+        frozen=True, json_schema_extra={"examples": [{"actions": [_ACTION_EXAMPLE], "next_before": None}]}
+    )
 
     actions: tuple[ActionView, ...]
     next_before: int | None

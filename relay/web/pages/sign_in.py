@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
+import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
@@ -26,6 +27,8 @@ from relay.web.rendering import PAGES
 from relay.web.visit import current_visit
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, dependencies=[Greeted])
+
+_log = structlog.get_logger(__name__)
 
 _FORM_SECONDS = 3600
 _TOKEN_CAP = 500
@@ -55,6 +58,7 @@ def sign_in_form(request: Request, context: Context, fields: FormFields) -> Resp
     token = fields.get("token", "").strip()[:_TOKEN_CAP]
     principal = identify(context.store, context.settings, token, context.now()) if token else None
     if principal is None:
+        _log.warning("sign_in_refused", given=bool(token))
         problem = access_words.WRONG_TOKEN if token else access_words.NO_TOKEN
         return _form(context, wanted, problem=problem, status=HTTPStatus.UNAUTHORIZED)
     if not opens(principal.scope, Scope.READ):

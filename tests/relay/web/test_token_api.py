@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from relay.access_views import ActionPage, NewToken, TokenPage, TokenView
 from relay.context import RelayContext
 from relay.views import ApiError
 
@@ -114,3 +115,11 @@ def test_the_log_can_be_asked_about_one_run(client: TestClient, operator_auth: d
     assert client.get("/api/v1/actions?run=5", headers=operator_auth).json()["actions"] == []
     assert client.get(f"/api/v1/actions?action=run.{verb}", headers=operator_auth).json()["actions"] == []
     assert client.get(f"/api/v1/actions?run={2**31}", headers=operator_auth).status_code == 422
+
+
+def test_the_examples_in_the_description_are_such_answers() -> None:
+    """Of everything that is answered about access; none holds a token."""
+    for model in (TokenView, TokenPage, NewToken, ActionPage):
+        (example,) = model.model_json_schema()["examples"]
+        assert model.model_validate(example).model_dump(mode="json") == example
+    assert NewToken.model_json_schema()["examples"][0]["token"] == "relay_..."
