@@ -14,6 +14,7 @@ from relay.allowlist.types import repo_key
 from relay.context import Context, RelayContext
 from relay.hud.backend_pages import backend_dashboard, nightly_dashboard
 from relay.hud.counting import is_probe
+from relay.hud.daily import daily_counts
 from relay.hud.figures import backend_summary
 from relay.hud.freshness import Cadences
 from relay.hud.matrix import asked_for, pull_request_matrix, scheduled_matrix
@@ -22,6 +23,7 @@ from relay.hud.scheduled import ScheduledFigures, scheduled_figures
 from relay.runs.titles import known_titles
 from relay.store.crcr_models import Demotion
 from relay.web import backend_words as words
+from relay.web.backend_days import day_charts
 from relay.web.backend_reading import Registered, Subject, find_subject, read_standing
 from relay.web.pages import matrix_view
 from relay.web.pages.backend_parts import PATH, Card, View, joined, probe_cards
@@ -118,6 +120,7 @@ def _values(
     return {
         "matrix": _matrix(session, context, subject, view, place),
         "cards": (*health, *cards),
+        "course": day_charts(daily_counts(session, repo=repo, tab=view.tab, days=view.days, now=now)),
         "standing": read_standing(session, subject, now),
         "badges": _badges(subject, stale=stale, demoted=demotion is not None),
         "demotion": demotion.pr_number if demotion else None,

@@ -192,3 +192,13 @@ def test_a_longer_page_costs_no_more_queries(readers: Readers, event: str) -> No
         counts.append(len(seen))
     assert counts[0] == counts[1]
     assert counts[0] < 25
+
+
+def test_the_course_of_days_is_drawn_and_told(readers: Readers) -> None:
+    told(readers.context.store, "failure", job_name="a", ago=timedelta(days=2))
+    assert "Day by day" not in page(readers.client, PATH).text
+    told(readers.context.store, "success", job_name="b")
+    found = page(readers.client, PATH)
+    in_order(found.text, "Day by day", "The figures of 2 days", "2026-11-02", "100.0 % (1 of 1)", "0.0 % (0 of 1)")
+    labels = [drawn["aria-label"] or "" for drawn in found.having("svg", role="img")]
+    assert [label.split(",")[0] for label in labels] == ["Pass rate by day", "Failed and timed-out jobs a day"]
