@@ -10,6 +10,7 @@ import typer
 
 from relay.cli import help_text
 from relay.cli.exits import MEANINGS
+from relay.cli.lazy import LazyGroup
 from relay.cli.options import JsonOption
 from relay.cli.output import Output
 
@@ -52,6 +53,8 @@ def _help_of(context: typer.Context, words: list[str]) -> str:
     """The help of the command that the words lead to. Raises a usage error with the nearest word."""
     here = context.find_root()
     for word in words:
+        if isinstance(here.command, LazyGroup):
+            here.command.load(word)
         known: Mapping[str, typer.core.TyperCommand] = getattr(here.command, "commands", {})
         if word not in known:
             names = [*known, *(TOPICS if here.parent is None else ())]

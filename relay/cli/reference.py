@@ -8,11 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
-from typer.main import get_command
 
 from relay.cli import help_text
 from relay.cli.exits import MEANINGS
@@ -33,7 +32,7 @@ class NoMarks(Exception):  # noqa: N818 - named after what is missing
 
 def reference() -> str:
     """The whole section, in Markdown."""
-    root = cast(TyperGroup, get_command(build()))  # it has commands
+    root = build().load_all()
     rows = [_row(path, command) for path, command in _leaves(root, ("relay",))]
     shared = [option for option in root.params if isinstance(option, TyperOption) and set(option.opts) & set(ANYWHERE)]
     return "\n".join(

@@ -1,47 +1,52 @@
-"""The command tree. Building it imports command signatures, never what the commands need."""
+"""The command tree: its names, and the options of `relay` itself. Building it imports no command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
-from typer.models import CommandInfo, TyperInfo
+from typer.main import get_command
 
 from relay import __version__
-from relay.cli import (
-    about,
-    allowlist,
-    audit,
-    database,
-    delivery,
-    devgithub,
-    device,
-    doctor,
-    environments,
-    function_map,
-    help_text,
-    helping,
-    manifests,
-    run,
-    run_change,
-    run_log,
-    select,
-    service,
-    status,
-    submit,
-    text,
-    why,
-)
-from relay.cli.demo import demo
+from relay.cli import help_text, text
 from relay.cli.exits import MEANINGS
+from relay.cli.lazy import Entry, LazyGroup
 from relay.cli.manner import Colour, Manner, behave
 
+#: Every command, in the order of the help: serving, runs, changes, backends, what maintainers and machines need.
+COMMANDS = {
+    "up": Entry("relay.cli.service:up", "Serve on this machine: the web part and workers."),
+    "serve": Entry("relay.cli.service:serve", "Serve the web part only; workers run elsewhere."),
+    "worker": Entry("relay.cli.service:worker", "Run one worker."),
+    "demo": Entry("relay.cli.demo:demo", "Show one upstream change go all the way."),
+    "status": Entry("relay.cli.status:status", "Show how the service is, and what is under way."),
+    "run": Entry("relay.cli.run_group:app", "Look at runs, follow, repeat and stop them."),
+    "why": Entry("relay.cli.why:why", "Say why a test runs for a change, or does not."),
+    "select": Entry("relay.cli.select:select", "Select the tests a change can affect, and say why."),
+    "audit": Entry("relay.cli.audit:app", "Run everything, and see what selections missed."),
+    "delivery": Entry("relay.cli.delivery:app", "See what leaves the relay; send again what is stuck."),
+    "submit": Entry("relay.cli.submit:submit", "Hand over another relay's dispatch."),
+    "callback": Entry("relay.cli.submit:callback", "Report a job to the relay that dispatched it."),
+    "manifest": Entry("relay.cli.manifests:app", "Check, explain and write the device's manifests."),
+    "allowlist": Entry("relay.cli.allowlist:app", "Check the list of backends, show the one in force."),
+    "device": Entry("relay.cli.device:app", "Build the emulated device, and see it work."),
+    "env": Entry("relay.cli.environments:app", "Keep the torch environments that runs are tested on."),
+    "map": Entry("relay.cli.function_map:app", "Record which functions each test executes."),
+    "db": Entry("relay.cli.database:app", "Bring the service's database up to date."),
+    "token": Entry("relay.cli.about:token_app", "Give and take back access; find the tokens."),
+    "devgithub": Entry("relay.cli.devgithub:app", "Run a GitHub here, to try a relay with."),
+    "doctor": Entry("relay.cli.doctor:doctor", "Check this machine: is everything there that it needs?"),
+    "version": Entry("relay.cli.about:version", "Print the versions that matter in a report."),
+    "completion": Entry("relay.cli.helping:completion", "Have a shell complete commands and options."),
+    "help": Entry("relay.cli.helping:show_help", "Explain a command, or what all commands share."),
+}
 
-def build() -> typer.Typer:
+
+def build() -> LazyGroup:
     """The whole `relay` command."""
     app = typer.Typer(
         name="relay",
+        cls=LazyGroup,
         help=text.ABOUT,
         epilog=text.exit_codes((int(code), meaning) for code, meaning in MEANINGS.items()),
         no_args_is_help=True,
@@ -50,59 +55,9 @@ def build() -> typer.Typer:
         pretty_exceptions_enable=False,  # a traceback that prints local variables could print a token
     )
     app.callback()(_root)
-    app.command("demo")(demo)
-    app.command("up")(service.up)
-    app.command("serve")(service.serve)
-    app.command("worker")(service.worker)
-    groups = {
-        "run": _run_group(),
-        "audit": audit.app,
-        "allowlist": allowlist.app,
-        "delivery": delivery.app,
-        "manifest": manifests.app,
-        "device": device.app,
-        "env": environments.app,
-        "map": function_map.app,
-        "db": database.app,
-        "devgithub": devgithub.app,
-    }
-    for name, group in (groups | {"token": about.token_app}).items():
-        group.rich_markup_mode = app.rich_markup_mode
-        app.add_typer(group, name=name)
-    app.command("status")(status.status)
-    app.command("select")(select.select)
-    app.command("why")(why.why)
-    app.command("submit")(submit.submit)
-    app.command("callback")(submit.callback)
-    app.command("doctor")(doctor.doctor)
-    app.command("version")(about.version)
-    app.command("completion")(helping.completion)
-    app.command("help")(helping.show_help)
-    for info in (*app.registered_commands, *(it for group in app.registered_groups for it in _commands(group))):
-        info.epilog = info.epilog or help_text.ANYWHERE
-    return app
-
-
-def _commands(group: TyperInfo) -> list[CommandInfo]:
-    return group.typer_instance.registered_commands if group.typer_instance else []
-
-
-def _run_group() -> typer.Typer:
-    """`relay run`: reading, telling and changing are modules of their own."""
-    group = typer.Typer(help=run.ABOUT, no_args_is_help=True)
-    commands: dict[str, Callable[..., None]] = {
-        "list": run.list_runs,
-        "view": run.view_run,
-        "watch": run.watch_run,
-        "failures": run_log.run_failures,
-        "logs": run_log.run_logs,
-        "report": run.report_run,
-        "rerun": run_change.rerun,
-        "cancel": run_change.cancel,
-    }
-    for name, command in commands.items():
-        group.command(name)(command)
-    return group
+    root = cast(LazyGroup, get_command(app))  # of the class that was asked for
+    root.fill(COMMANDS, help_text.ANYWHERE)
+    return root
 
 
 def _show_version(wanted: bool) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
-from typer.main import get_command
+from relay.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand, TyperGroup
 
 
-def commands(app: typer.Typer) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
+def commands(root: LazyGroup) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
     """Every command and every group of commands below the root, by its path."""
-    yield from _below(get_command(app), ())
+    yield from _below(root.load_all(), ())
 
 
 def _below(group: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TyperCommand | TyperGroup]]:
