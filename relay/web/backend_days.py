@@ -64,4 +64,4 @@ def _percent(value: float) -> str:
 
 
 def _whole(value: float) -> str:
-    return number(round(value)) if value == round(value) else f"{value:.1f}"
+    return number(round(value)) if value == round(value) else f"{value:g}"

@@ -130,3 +130,18 @@ def test_many_backends_cost_no_more_queries_than_one(readers: Readers) -> None:
         counts.append(len(seen))
     assert counts[0] == counts[1]
     assert counts[0] < 20
+
+
+@pytest.mark.parametrize(
+    ("path", "twin"),
+    [
+        ("/backends?days=30", "/api/v1/backends?event=pull_request&days=30"),
+        ("/backends/a/l2?event=nightly", "/api/v1/backends/a/l2?event=nightly&days=7"),
+        ("/deliveries", "/api/v1/outbox"),
+        ("/deliveries/inbox", "/api/v1/inbox"),
+    ],
+)
+def test_a_page_leads_to_the_same_as_json(readers: Readers, path: str, twin: str) -> None:
+    jobs(readers, "a/l2", "L2", "success")
+    assert page(readers.client, path).having("a", href=twin)
+    assert readers.client.get(twin).status_code == 200
