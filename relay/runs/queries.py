@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
 from relay.errors import NotFoundError
 from relay.runs.holdout import missed_tests
-from relay.runs.states import FINAL_RUN_STATES
+from relay.runs.states import FINAL_RUN_STATES, is_row_id
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
 from relay.views import Conclusion, PlanView, RunDetail, RunPage, RunState, RunSummary, ShardView, Verdict
 from relay.views import RunEvent as RunEventView
@@ -143,7 +143,9 @@ def events_after(session: Session, run_id: int, after: int, *, limit: int) -> tu
 
 
 def last_event_id(session: Session, run_id: int) -> int:
-    """The id of the run's newest event, 0 when there is none."""
+    """The id of the run's newest event, 0 when there is none or no such run."""
+    if not is_row_id(run_id):
+        return 0
     return session.scalar(select(func.max(RunEvent.id)).where(RunEvent.run_id == run_id)) or 0
 
 

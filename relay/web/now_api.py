@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from relay.context import Context, RelayContext
 from relay.now_views import NowView
 from relay.runs.now import now_board
-from relay.web.live.access import Live, LiveParts
+from relay.web.live.access import Reads
+from relay.web.live.sharing import OwnReads, SharedReads
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
@@ -19,16 +20,16 @@ DEVICE_CAP = 100
 @router.get("/now")
 def now(
     context: Context,
-    live: Live,
+    reads: Reads,
     device: Annotated[str, Query(max_length=DEVICE_CAP, description="This device alone; all if left out")] = "",
 ) -> NowView:
     """Running and queued runs by device, with elapsed and expected time and the place in the queue, and the workers
     with their last heartbeats. `GET /api/v1/events?after=<last_event>` tells when to ask again."""
-    return board(context, live, device)
+    return board(context, reads, device)
 
 
-def board(context: RelayContext, live: LiveParts, device: str) -> NowView:
-    """What is going on at this moment, or was less than a second and no event ago."""
+def board(context: RelayContext, reads: OwnReads | SharedReads, device: str) -> NowView:
+    """What is going on at this moment; for open pages, what was less than a second and no event ago."""
     # PostgreSQL refuses to compare a text with NUL, and no device has one in its name.
     known = device.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
@@ -41,4 +42,4 @@ def board(context: RelayContext, live: LiveParts, device: str) -> NowView:
                 device=known,
             )
 
-    return live.reads.get(("now", known), read)
+    return reads.get(("now", known), read)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 
 from relay.store.engine import Store
 from relay.web.live.events import KEPT, LiveEvents
-from relay.web.live.sharing import SharedReads
+from relay.web.live.sharing import OwnReads, SharedReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +35,13 @@ def live_parts(request: Request) -> LiveParts:
 
 
 Live = Annotated[LiveParts, Depends(live_parts)]
+
+
+def reads_of(
+    live: Live, x_relay_refresh: Annotated[str, Header(include_in_schema=False)] = ""
+) -> OwnReads | SharedReads:
+    """Pages that are open already, and ask again because something happened, share what they read."""
+    return live.reads if x_relay_refresh else OwnReads()
+
+
+Reads = Annotated[OwnReads | SharedReads, Depends(reads_of)]

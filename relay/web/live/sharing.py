@@ -30,6 +30,14 @@ class _Entry:
         return self.version >= version and now - self.at < FRESH_S
 
 
+class OwnReads:
+    """Everybody reads for themselves: who opens a page, and who has just changed something, sees it as it is."""
+
+    def get(self, _key: Hashable, read: Callable[[], _Value]) -> _Value:
+        """What `read` gives."""
+        return read()
+
+
 class SharedReads:
     """Values by key. `version` is the id of the newest event told, or None while nobody follows: then everybody reads
     for themselves. `clock` gives seconds."""

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from relay.context import Context
 from relay.web import now_words as words
-from relay.web.live.access import Live
+from relay.web.live.access import Reads
 from relay.web.now_api import DEVICE_CAP, board
 from relay.web.pages.shell import PAGES
 
@@ -15,10 +15,10 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
 @router.get("/now")
-def now_page(context: Context, live: Live, device: str = "") -> HTMLResponse:
+def now_page(context: Context, reads: Reads, device: str = "") -> HTMLResponse:
     """Every device, or one. Follows the events of all runs while it is open."""
     only = device[:DEVICE_CAP].strip()
-    shown = board(context, live, only)
+    shown = board(context, reads, only)
     return PAGES.render(
         "now.html",
         context,

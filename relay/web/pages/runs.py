@@ -18,12 +18,14 @@ from sqlalchemy.orm import Session
 from relay.context import Context, RelayContext
 from relay.errors import NotFoundError
 from relay.runs.audit_listing import list_audits
+from relay.runs.event_listing import newest_event_id
 from relay.runs.listings import Considered, list_tests, list_waiting_tests, load_considered
 from relay.runs.queries import BY_WEIGHT, FAILURES, last_event_id, list_runs, run_detail
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
-from relay.views import RunDetail, RunState, TestPage, TestView, Verdict
+from relay.views import RunDetail, RunPage, RunState, TestPage, TestView, Verdict
 from relay.web import wording
+from relay.web.live.access import Reads
 from relay.web.pages.shell import PAGES, Pager, choice, number
 
 _RUNS = 25
@@ -87,13 +89,17 @@ def _wanted(run_id: int, *, verdict: str = "", tests: str = "", q: str = "", lef
 
 
 @router.get("/")
-def runs_page(context: Context, state: str = "", pr: str = "", before: str = "") -> HTMLResponse:
-    """The list of runs, newest first."""
-    chosen, pull = choice(RunState, state), number(pr)
-    with context.store.reading() as session:
-        page = list_runs(
-            session, context.settings.public_url, state=chosen, pr=pull, limit=_RUNS, before=number(before)
-        )
+def runs_page(context: Context, reads: Reads, state: str = "", pr: str = "", before: str = "") -> HTMLResponse:
+    """The list of runs, newest first. The first page of it follows the events of all runs while it is open."""
+    chosen, pull, older = choice(RunState, state), number(pr), number(before)
+
+    def read() -> tuple[int, RunPage]:
+        with context.store.reading() as session:
+            last_event = newest_event_id(session)  # first: the list is at least as new
+            url = context.settings.public_url
+            return last_event, list_runs(session, url, state=chosen, pr=pull, limit=_RUNS, before=older)
+
+    last_event, page = reads.get(("runs", chosen, pull, older), read)
     given = {"state": chosen, "pr": pull, "before": page.next_before}
     query = urlencode({key: value for key, value in given.items() if value})
     return PAGES.render(
@@ -106,6 +112,7 @@ def runs_page(context: Context, state: str = "", pr: str = "", before: str = "")
         states=[(state.value, word) for state, word in wording.STATE_WORDS.items()],
         next_page=f"/?{query}" if page.next_before else "",
         unfinished=any(run.state not in FINAL_RUN_STATES for run in page.runs),
+        follow_from=None if older else last_event,
         webhook_url=f"{context.settings.public_url}/github/webhook",
     )
 
@@ -119,10 +126,10 @@ def audits_page(context: Context) -> HTMLResponse:
 
 
 @router.get("/runs/{run_id}")
-def run_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -> HTMLResponse:
+def run_page(context: Context, reads: Reads, wanted: Annotated[Wanted, Depends(_wanted)]) -> HTMLResponse:
     """One run: verdict, progress, funnel, results, and the tests left out."""
     try:
-        values = _run_values(context, wanted)
+        values = reads.get(("run", wanted), lambda: _run_values(context, wanted))
     except NotFoundError as error:
         return PAGES.render(
             "error.html", context, status=404, nav="", heading=error.message, advice="It may never have been."
@@ -132,11 +139,11 @@ def run_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -> H
 
 def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
     with context.store.reading() as session:
+        last_event = last_event_id(session, wanted.run_id)  # first: what follows is at least as new
         detail = run_detail(session, wanted.run_id, context.settings.public_url)
         groups = tuple(_groups(session, detail, wanted))
         bases = {test.base for group in groups for test in group.tests}
         considered = load_considered(session, wanted.run_id)
-        last_event = last_event_id(session, wanted.run_id)
     run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
     return _left_out(considered, wanted) | {
         "last_event": last_event,

@@ -7,6 +7,7 @@
   const AGES_MS = 30000;
   const CLOCK_MS = 5000; // elapsed time and a worker's progress change without an event
   const LIVE = "[data-live][id]";
+  const REFRESH = { accept: "text/html", "x-relay-refresh": "1" }; // many pages may ask: one answer does for all
   const main = document.querySelector("main");
 
   let due = null;
@@ -48,7 +49,7 @@
     }
     fetching = true;
     try {
-      const reply = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" } });
+      const reply = await fetch(location.href, { cache: "no-store", headers: REFRESH });
       if (reply.ok) apply(new DOMParser().parseFromString(await reply.text(), "text/html"));
       connected(reply.ok);
     } catch {

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
 from relay.context import RelayContext
 from relay.contract import Observation
+from relay.web.live.access import LiveParts
+from relay.web.live.events import LiveEvents
+from relay.web.live.sharing import SharedReads
 from tests.relay.stories import Story, ended, planned, report_of
 
 FILE = "test/test_demo_ops.py"
@@ -199,3 +204,27 @@ def test_the_same_as_json(client: TestClient, story: Story) -> None:
 
 def test_a_device_that_is_no_text_of_ours_is_refused(client: TestClient) -> None:
     assert client.get("/api/v1/now", params={"device": "x" * 101}).status_code == 422
+
+
+def test_pages_that_are_open_share_what_they_read(client: TestClient, app: FastAPI, context: RelayContext) -> None:
+    """Also the list of runs and the page of a run; who opens one reads anew."""
+    story = Story(context.store)
+    run = story.open()
+    open_page = {"x-relay-refresh": "1"}
+    live = LiveEvents(context.store)
+    app.state.live = LiveParts(live, SharedReads(lambda: live.newest, clock=lambda: 0.0))  # a moment that does not end
+
+    async def follow() -> None:
+        with live.following() as follower:
+            await follower.begin()
+            for path in ("/now", "/", f"/runs/{run}"):
+                await asyncio.to_thread(client.get, path, headers=open_page)
+                with statements(context) as shared:
+                    answer = await asyncio.to_thread(client.get, path, headers=open_page)
+                assert answer.status_code == 200
+                assert [each for each in shared if "FROM runs" in each] == []
+                with statements(context) as own:
+                    await asyncio.to_thread(client.get, path)
+                assert [each for each in own if "FROM runs" in each] != []
+
+    asyncio.run(follow())

@@ -1,0 +1,144 @@
+"""In a real browser: *Now* follows what happens by itself, holds its place, fits a phone, and needs no script."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from fastapi import FastAPI
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect, sync_playwright
+
+from relay.context import RelayContext
+from tests.relay.serving import serving
+from tests.relay.stories import Story, passed, planned, report_of
+
+pytestmark = pytest.mark.browser
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+WAIT_MS = 20_000
+
+TESTS = [f"test/test_demo_indexing.py::TestDemoIndexingSPYRE::test_roundtrip{number}" for number in range(4)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def story(context: RelayContext) -> Story:
+    return Story(context.store, now=context.now() - timedelta(seconds=5))
+
+
+@pytest.fixture
+def url(app: FastAPI) -> Iterator[str]:
+    with serving(app) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    """A page that fails the test over any complaint of the browser, closed before the server at `url` is."""
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(WAIT_MS)
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    opened.close()
+    assert complaints == []
+
+
+def test_a_run_goes_through_the_page_by_itself(page: Page, url: str, story: Story) -> None:
+    page.goto(f"{url}/now")
+    expect(page.locator(".now-summary")).to_contain_text("Nothing to do")
+    story.open(title="The first change")
+    expect(page.locator(".now-run")).to_contain_text("place 1 of 1", timeout=WAIT_MS)
+    expect(page.locator(".warning")).to_contain_text("no worker is at work on spyre")
+
+    story.select(report_of([[planned(test) for test in TESTS]]))
+    shard, lease, tests = story.lease()
+    story.report(shard, lease, [passed(tests[0])])
+    running = page.locator(".now-run")
+    expect(running).to_contain_text("1 of 4 tests reported", timeout=WAIT_MS)
+    expect(page.locator(".now-workers")).to_contain_text("worker-1")
+    expect(page.locator(".warning")).to_have_count(0)
+    expect(page.get_by_role("status")).to_have_text("1 run at work, 0 waiting")
+
+    page.keyboard.press("j")
+    expect(running.locator("a.headline")).to_be_focused()
+    story.report(shard, lease, [passed(test) for test in tests[1:]])
+    expect(running).to_contain_text("4 of 4 tests reported", timeout=WAIT_MS)
+    expect(running.locator("a.headline")).to_be_focused()
+
+    story.finish(shard, lease)
+    expect(page.locator(".now-summary")).to_contain_text("Nothing to do", timeout=WAIT_MS)
+    story.open(pr=8, title="The second change")
+    expect(page.locator(".now-run")).to_contain_text("The second change", timeout=WAIT_MS)
+
+
+def test_a_page_at_rest_asks_for_nothing(page: Page, url: str) -> None:
+    """Once it is there, with its two files, it only listens."""
+    asked: list[str] = []
+
+    def see(response: Response) -> None:
+        asked.append(response.url.removeprefix(url).split("?")[0])
+
+    page.on("response", see)
+    page.goto(f"{url}/now")
+    page.wait_for_timeout(1_500)  # longer than a page waits after an event before it asks again
+    assert sorted(path for path in asked if path != "/static/icon.svg") == [
+        *("/api/v1/events", "/now", "/static/relay.css", "/static/relay.js")
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story, scheme: str) -> None:
+    story.worker = "w" * 200
+    story.open(title="A" * 300)
+    story.select(report_of([[planned(test) for test in TESTS]]))
+    story.lease()
+    story.open(pr=8, title="B" * 300)
+    phone = browser.new_page(
+        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    try:
+        for path in ("/now", f"/now?device={'d' * 100}"):
+            phone.goto(url + path)
+            width = phone.evaluate("document.documentElement.scrollWidth")
+            assert width <= 360, f"{path} is {width} px wide"
+    finally:
+        phone.close()
+
+
+def test_the_page_is_whole_without_javascript(browser: Browser, url: str, story: Story) -> None:
+    story.open(title="The first change")
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        plain = context.new_page()
+        plain.goto(f"{url}/now")
+        expect(plain.locator(".now-run")).to_contain_text("The first change")
+        plain.locator(".now-run a.headline").click()
+        expect(plain.locator("h1")).to_have_text("Waiting for a worker to choose tests")
+    finally:
+        context.close()
