@@ -6,6 +6,7 @@ which is narrow, so that the words stay readable on a phone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +15,9 @@ from itertools import groupby
 WIDTH, HEIGHT = 400, 180
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 10, 24
 _BASE = HEIGHT - _BOTTOM
-_STEPS = 4
+#: So many levels at most, a round number apart.
+_LEVELS = 5
+_ROUND = (1, 2, 2.5, 5, 10)
 #: A bar is never wider, however few there are.
 _WIDEST_BAR = 28.0
 
@@ -68,9 +71,10 @@ class Chart:
 def line_chart(
     label: str, figures: Sequence[Figure], form: Callable[[float], str], *, top: float | None = None
 ) -> Chart:
-    """Values over days, joined where none is missing in between. `top` is the end of the scale, by default the largest
-    value; `form` writes a value on the axis."""
-    scale, places = _scale(figures, top), _places(figures)
+    """Values over days, joined where none is missing in between. `top` is the end of the scale, by default a round
+    number above the largest value; `form` writes a value on the axis."""
+    levels = [top * quarter / 4 for quarter in range(5)] if top is not None else _round_levels(figures, 1.0)
+    scale, places = levels[-1], _places(figures)
     marks: list[Mark] = []
     lines: list[str] = []
     for there, run in groupby(zip(figures, places, strict=True), key=lambda pair: pair[0].value is not None):
@@ -80,12 +84,13 @@ def line_chart(
         marks += points
         if len(points) > 1:
             lines.append(" ".join(f"{point.x:.1f},{point.y:.1f}" for point in points))
-    return Chart(label, tuple(marks), tuple(lines), _days(figures, places), _levels(scale, form))
+    return Chart(label, tuple(marks), tuple(lines), _days(figures, places), _upward(levels, form))
 
 
-def bar_chart(label: str, figures: Sequence[Figure], form: Callable[[float], str]) -> Chart:
-    """A bar for each day that has a value."""
-    scale, places = _scale(figures, None), _places(figures)
+def bar_chart(label: str, figures: Sequence[Figure], form: Callable[[float], str], *, unit: float = 1.0) -> Chart:
+    """A bar for each day that has a value. Levels are a round number of `unit`s apart."""
+    levels, places = _round_levels(figures, unit), _places(figures)
+    scale = levels[-1]
     width = min(_WIDEST_BAR, 0.8 * (WIDTH - _LEFT - _RIGHT) / _span(figures))
     marks = []
     for one, x in zip(figures, places, strict=True):
@@ -93,12 +98,15 @@ def bar_chart(label: str, figures: Sequence[Figure], form: Callable[[float], str
             y = _height(one.value, scale)
             left = min(max(x - width / 2, _LEFT), WIDTH - _RIGHT - width)
             marks.append(Mark(left, y, width, _BASE - y, one.text, one.bad))
-    return Chart(label, tuple(marks), (), _days(figures, places), _levels(scale, form))
+    return Chart(label, tuple(marks), (), _days(figures, places), _upward(levels, form))
 
 
-def _scale(figures: Sequence[Figure], top: float | None) -> float:
-    largest = max((one.value for one in figures if one.value is not None), default=0.0)
-    return top if top is not None else largest or 1.0
+def _round_levels(figures: Sequence[Figure], unit: float) -> list[float]:
+    """From nothing to the largest value or above."""
+    largest = max((one.value for one in figures if one.value is not None), default=0.0) / unit or 1.0
+    power = 10.0 ** math.floor(math.log10(largest / _LEVELS))
+    step = next(power * part for part in _ROUND if power * part * _LEVELS >= largest)
+    return [unit * step * level for level in range(math.ceil(round(largest / step, 9)) + 1)]
 
 
 def _span(figures: Sequence[Figure]) -> int:
@@ -130,5 +138,5 @@ def _days(figures: Sequence[Figure], places: Sequence[float]) -> tuple[Tick, ...
     return tuple(Tick(places[number], figures[number].day.isoformat()) for number in ends)
 
 
-def _levels(scale: float, form: Callable[[float], str]) -> tuple[Tick, ...]:
-    return tuple(Tick(_height(scale * step / _STEPS, scale), form(scale * step / _STEPS)) for step in range(_STEPS + 1))
+def _upward(levels: Sequence[float], form: Callable[[float], str]) -> tuple[Tick, ...]:
+    return tuple(Tick(_height(level, levels[-1]), form(level)) for level in levels)

@@ -15,6 +15,8 @@ from relay.views import Conclusion
 from relay.web.charts import Chart, Figure, bar_chart, line_chart
 from relay.web.wording import CONCLUSION_WORDS, Word, duration, number
 
+_UNITS = (("h", 3_600), ("min", 60))
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -40,19 +42,21 @@ def percent(rate: float) -> str:
 
 def headline(view: QualityView) -> tuple[Word, str]:
     """What the audits say of the selections, in one sentence."""
-    broken, missed = _total(view.audits, "broken"), _total(view.audits, "missed")
     if not view.audits:
         return CONCLUSION_WORDS[Conclusion.NEUTRAL], f"No audit was settled in the last {view.days} days."
-    of = f"{number(len(view.audits))} {'audit' if len(view.audits) == 1 else 'audits'}"
+    broken, missed = _total(view.audits, "broken"), _total(view.audits, "missed")
+    unexplained = broken - missed - _total(view.audits, "caught")
+    found = f"{number(len(view.audits))} {'audit' if len(view.audits) == 1 else 'audits'} found"
     if not broken:
-        return CONCLUSION_WORDS[Conclusion.SUCCESS], f"{of} found no newly broken test."
-    if not missed:
-        word = CONCLUSION_WORDS[Conclusion.SUCCESS]
-        tests = "the 1 test" if broken == 1 else f"any of the {number(broken)} tests"
-        return word, f"No selection missed {tests} that {of} found newly broken."
-    word = Word("✗", "missed", "bad", "a selection left out a test that its change broke")
-    tests = "the 1 test" if broken == 1 else f"{number(missed)} of the {number(broken)} tests"
-    return word, f"Selections missed {tests} that {of} found newly broken."
+        return CONCLUSION_WORDS[Conclusion.SUCCESS], f"{found} no newly broken test."
+    tests = f"{number(broken)} newly broken {'test' if broken == 1 else 'tests'}"
+    rest = f" Of {number(unexplained)}, no single change is known to be the cause." if unexplained else ""
+    if missed:
+        word = Word("✗", "missed", "bad", "a selection left out a test that its change broke")
+        return word, f"{found} {tests}; selections had missed {number(missed)}.{rest}"
+    if unexplained == broken:
+        return CONCLUSION_WORDS[Conclusion.NEUTRAL], f"{found} {tests}; no single change is known to be the cause."
+    return CONCLUSION_WORDS[Conclusion.SUCCESS], f"{found} {tests}; no selection is known to have missed one.{rest}"
 
 
 def facts(view: QualityView) -> tuple[Fact, ...]:
@@ -96,7 +100,9 @@ def reduction_chart(view: QualityView) -> Chart:
 def saving_chart(view: QualityView) -> Chart:
     """Seconds saved, day by day."""
     figures = [Figure(_day(one), one.seconds_saved, _saving(one)) for one in view.selections]
-    return bar_chart(_label("Time saved on each day", figures, duration), figures, _short_duration)
+    largest = max((one.seconds_saved for one in view.selections), default=0.0)
+    unit = next((size for _, size in _UNITS if largest >= size), 1)
+    return bar_chart(_label("Time saved on each day", figures, duration), figures, _short_duration, unit=unit)
 
 
 def _recall(one: AuditFigures) -> str:
@@ -131,7 +137,7 @@ def _whole_percent(rate: float) -> str:
 
 def _short_duration(seconds: float) -> str:
     """One unit, for the narrow side of an axis."""
-    for unit, size in (("h", 3_600), ("min", 60)):
+    for unit, size in _UNITS:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"

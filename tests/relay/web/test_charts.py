@@ -45,6 +45,19 @@ def test_the_scale_ends_at_the_largest_value_and_nothing_leaves_the_picture() ->
                 assert 0 <= mark.y <= mark.y + mark.height <= HEIGHT
 
 
+def test_levels_are_round_and_few() -> None:
+    for largest, words in (
+        (4.88, "0 1 2 3 4 5"),
+        (12, "0 2.5 5 7.5 10 12.5"),
+        (0.3, "0 0.1 0.2 0.3"),
+        (1000, "0 200 400 600 800 1000"),
+    ):
+        chart = bar_chart("x", [figure(0, largest)], "{:g}".format)
+        assert " ".join(tick.word for tick in chart.upward) == words
+    hours = bar_chart("x", [figure(0, 4.88 * 3600)], lambda value: f"{value / 3600:g} h", unit=3600)
+    assert hours.upward[-1].word == "5 h"
+
+
 def test_bars_grow_from_the_base_and_keep_within_their_day() -> None:
     chart = bar_chart("x", [figure(day, float(day + 1)) for day in range(30)], percent)
     assert all(mark.y + mark.height == chart.base for mark in chart.marks)

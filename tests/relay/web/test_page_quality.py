@@ -57,7 +57,7 @@ def test_a_miss_leads_and_every_rate_has_its_counts(client: TestClient, context:
     found = page(client, "/quality")
     in_order(
         found.text,
-        *("Selections missed 1 of the 2 tests that 1 audit found newly broken", "Recall", "1 of 2 (50 %)"),
+        *("1 audit found 2 newly broken tests; selections had missed 1.", "Recall", "1 of 2 (50 %)"),
         *("False green", "1 of 2 (50 %)", "Left out", "80 % of 5 min 0 s", "Time saved", "4 min 0 s"),
     )
     assert found.having("a", href=f"/runs/{audit_id}")
@@ -70,10 +70,21 @@ def test_a_miss_leads_and_every_rate_has_its_counts(client: TestClient, context:
 def test_audits_that_missed_nothing_are_good_news(client: TestClient, context: RelayContext) -> None:
     push(context.store, FIRST, SECOND, planned=1, broken=1)
     advance(context.store, audit(context.store, total=1, broken=1))
-    assert "No selection missed the 1 test that 1 audit found newly broken" in page(client, "/quality").text
+    good = "1 audit found 1 newly broken test; no selection is known to have missed one."
+    assert good in page(client, "/quality").text
     push(context.store, SECOND, THIRD, planned=1)
     advance(context.store, audit(context.store, total=1, broken=0))
-    assert "1 test that 2 audits found" in page(client, "/quality").text
+    assert "2 audits found 1 newly broken test" in page(client, "/quality").text
+
+
+def test_what_nobody_can_explain_is_no_good_news(client: TestClient, context: RelayContext) -> None:
+    push(context.store, FIRST, SECOND, planned=1)
+    audit_id = audit(context.store, total=1, broken=1)
+    while advance(context.store, audit_id):
+        answer(context.store, broken=0)
+    found = page(client, "/quality")
+    in_order(found.text, "neutral", "no single change is known to be the cause", "none yet")
+    assert not [chart for chart in found.having("svg", role="img") if "Recall" in (chart["aria-label"] or "")]
 
 
 def test_how_far_back_is_in_the_address(client: TestClient, context: RelayContext) -> None:
