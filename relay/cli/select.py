@@ -23,7 +23,7 @@ from relay.cli.change_options import (
 from relay.cli.options import JsonOption
 from relay.cli.output import Output
 
-Layout = Literal["table", "ids", "json", "jsonl"]
+Layout = Literal["table", "ids", "pytest", "json", "jsonl"]
 
 
 def select(
@@ -41,7 +41,11 @@ def select(
     holdout: HoldoutOption = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Show the reasons of every test, in and out.")] = False,
     layout: Annotated[
-        Layout, typer.Option("--format", help="How to write it; jsonl is one record for every test, in and out.")
+        Layout,
+        typer.Option(
+            "--format",
+            help="How to write it; pytest is arguments, a line a file; jsonl a record for every test, in and out.",
+        ),
     ] = "table",
     llm: LlmOption = True,
     manifests: ManifestsOption = None,
@@ -55,6 +59,7 @@ def select(
     Examples:
       relay select --repo ~/pytorch --base main --head my-branch
       git diff | relay select --diff - --format ids
+      relay select --base HEAD~1 --format pytest | xargs -L 1 python -m pytest
       relay select --base HEAD~1 --budget 10m --holdout 0.03
       relay select --base HEAD~1 --explain test_softmax
     """
@@ -82,5 +87,6 @@ def select(
     elif explain:
         selection_page.show_explanations(out, selection, tests or ())
     else:
-        (selection_page.show_ids if layout == "ids" else selection_page.show_table)(out, selection)
+        shown = {"ids": selection_page.show_ids, "pytest": selection_page.show_pytest}
+        shown.get(layout, selection_page.show_table)(out, selection)
         selection_page.show_ending(out, selection)

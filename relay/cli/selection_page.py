@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from relay.cli import selection_text
@@ -52,6 +53,25 @@ def show_ids(out: Output, selection: Selection) -> None:
     """The names of what runs, one a line."""
     for candidate in selection.kept:
         out.say(one_line(str(candidate.test), 1_000))
+
+
+def show_pytest(out: Output, selection: Selection) -> None:
+    """The arguments of one pytest for each file, one a line. Names are parts there, so that a base test stands for what
+    is generated from it, and some may run that were not selected."""
+    files: dict[str, dict[str, list[str]]] = {}
+    for candidate in selection.kept:
+        test = candidate.test
+        files.setdefault(test.file, {}).setdefault(test.cls, []).append(test.name)
+    for file, classes in files.items():
+        words = [shlex.quote(file)]
+        if all(all(names) for names in classes.values()):  # else the rest of the file, and so all of it
+            words += ["-k", shlex.quote(" or ".join(_keywords(cls, names) for cls, names in classes.items()))]
+        out.say(one_line(" ".join(words), 1_000_000))
+
+
+def _keywords(cls: str, names: Sequence[str]) -> str:
+    joined = " or ".join(names)
+    return f"({cls} and ({joined}))" if cls else joined
 
 
 def show_ending(out: Output, selection: Selection) -> None:
