@@ -18,10 +18,14 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from relay.app import create_app
-from relay.context import RelayContext
+from relay.context import RelayContext, utc_now
 from relay.intake.signature import sign
+from relay.parts import CrcrParts
 from relay.settings import RelaySettings
 from relay.store.models import Delivery, DeliveryState, Run
+from tests.conformance.allowlist_stand_in import AllowlistStandIn
+from tests.conformance.github_stand_in import GitHubStandIn
+from tests.relay.crcr.stage import NoVerifier
 from tests.relay.serving import serving
 
 SECRET = "webhook-secret-for-tests"
@@ -91,7 +95,8 @@ def test_without_a_delivery_id_it_is_400(client: TestClient, context: RelayConte
 
 
 def test_in_the_strict_mode_the_body_is_the_identity_of_one_without_an_id(settings: RelaySettings) -> None:
-    application = create_app(settings.model_copy(update={"crcr_strict_compat": True}))
+    nobody = CrcrParts(AllowlistStandIn(utc_now, text=""), NoVerifier(), GitHubStandIn())
+    application = create_app(settings.model_copy(update={"crcr_strict_compat": True}), crcr=nobody)
     context, client = application.state.relay, TestClient(application)
     for _ in range(2):
         assert post(client, PULL, X_GitHub_Delivery=None).status_code == 200
