@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -95,6 +95,33 @@ def test_a_run_goes_through_the_page_by_itself(page: Page, url: str, story: Stor
     expect(page.locator(".now-summary")).to_contain_text("Nothing to do", timeout=WAIT_MS)
     story.open(pr=8, title="The second change")
     expect(page.locator(".now-run")).to_contain_text("The second change", timeout=WAIT_MS)
+
+
+def test_a_page_that_nobody_looks_at_gives_its_connection_back(
+    page: Page, url: str, app: FastAPI, story: Story
+) -> None:
+    """And catches up when it is looked at again."""
+    look = "yes => { Object.defineProperty(document, 'hidden', { value: !yes, configurable: true });"
+    look += " document.dispatchEvent(new Event('visibilitychange')); }"
+    live = app.state.live.events
+    page.goto(f"{url}/now")
+    until(page, lambda: live.newest is not None)
+    page.evaluate(look, False)
+    until(page, lambda: live.newest is None)
+    story.open(title="The first change")
+    page.evaluate(look, True)
+    expect(page.locator(".now-run")).to_contain_text("The first change", timeout=WAIT_MS)
+    story.open(pr=8, title="The second change")
+    expect(page.locator(".now-run")).to_have_count(2, timeout=WAIT_MS)
+
+
+def until(page: Page, happened: Callable[[], bool]) -> None:
+    """Wait, within bounds, for something outside of the page."""
+    for _ in range(WAIT_MS // 50):
+        if happened():
+            return
+        page.wait_for_timeout(50)
+    pytest.fail("it did not happen in time")
 
 
 def test_a_page_at_rest_asks_for_nothing(page: Page, url: str) -> None:
