@@ -16,7 +16,7 @@ from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
-from relay.outbox.views import LetterPage, LetterState
+from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
 from relay.views import (
     ApiError,
     Conclusion,
@@ -83,6 +83,22 @@ def a_failure(detail: str = "AssertionError: Tensor-likes are not close!") -> Te
     )
 
 
+def a_dead_letter(letter_id: int) -> LetterView:
+    """A dispatch that a backend refused."""
+    return LetterView(
+        id=letter_id,
+        kind="dispatch",
+        state=LetterState.DEAD,
+        target="acme/torch",
+        attempts=3,
+        due_at=CREATED,
+        created_at=CREATED,
+        settled_at=CREATED,
+        status=403,
+        error="403 Forbidden",
+    )
+
+
 def events_of(run_id: int, count: int) -> list[RunEvent]:
     """The first events of a run."""
     return [RunEvent(id=n, run_id=run_id, at=CREATED, kind="state", text=f"event {n}") for n in range(1, count + 1)]
@@ -131,7 +147,14 @@ def _add_service_routes(app: FastAPI, state: StandIn) -> None:
 
     @app.get("/api/v1/outbox")
     def outbox() -> LetterPage:
-        return LetterPage(letters=(), next_before=None, counts={LetterState(k): n for k, n in state.letters.items()})
+        counts = {LetterState(name): count for name, count in state.letters.items()}
+        return LetterPage(letters=tuple(map(a_dead_letter, range(1, counts.get(LetterState.DEAD, 0) + 1))),
+                          next_before=None, counts=counts)  # fmt: skip  # one page of them
+
+    @app.post("/api/v1/outbox/replay")
+    def replay(request: Request, wanted: ReplayRequest) -> Replayed:
+        state.tokens.append(request.headers.get("authorization", ""))
+        return Replayed(replayed=wanted.ids, untouched=())
 
     @app.get("/api/v1/runs/{run_id}/history")
     def history(run_id: int, after: int = 0) -> Response:

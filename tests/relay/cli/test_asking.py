@@ -59,6 +59,19 @@ def test_no_input_fails_and_says_what_would_be_asked(service: StandIn) -> None:
     assert service.tokens == []
 
 
+def test_all_dead_deliveries_are_many_so_it_asks(service: StandIn) -> None:
+    """How many; named ones were meant by who named them."""
+    service.letters = {"dead": 2}
+    code, said = on_a_terminal("delivery", "replay", "--dead", answer="n")
+    assert code == 1
+    assert "send 2 dead deliveries again? [y/N]" in said
+    assert service.tokens == []
+    assert on_a_terminal("delivery", "replay", "--dead", "--yes")[0] == 0
+    code, said = on_a_terminal("delivery", "replay", "1")
+    assert (code, "[y/N]" in said) == (0, False)
+    assert len(service.tokens) == 2
+
+
 @pytest.mark.parametrize(("option", "answer", "code"), [("--no-input", "", "needs_yes"), ("-q", "n", "declined")])
 def test_programs_learn_why_nothing_was_done(service: StandIn, option: str, answer: str, code: str) -> None:
     """By a code of their own."""
