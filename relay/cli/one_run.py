@@ -31,8 +31,9 @@ def naming_the_run(client: ApiClient, run_id: int) -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        message = text.no_such_run(run_id, client.base_url)
-        raise NotFound(message, text.no_such_run_hint()) from error
+        named = NotFound(text.no_such_run(run_id, client.base_url), text.no_such_run_hint())
+        named.request_id = error.request_id
+        raise named from error
 
 
 def log_of(client: ApiClient, run_id: int) -> Iterator[RunEvent]:

@@ -131,7 +131,9 @@ class StandIn:
 
 
 def _no_run(run_id: int) -> JSONResponse:
-    return JSONResponse(ApiError(code="not_found", message=f"run {run_id} is unknown").model_dump(), 404)
+    return JSONResponse(
+        ApiError(code="not_found", message=f"run {run_id} is unknown").model_dump(), 404, {"X-Request-Id": "request-8"}
+    )
 
 
 def _add_service_routes(app: FastAPI, state: StandIn) -> None:
