@@ -7,9 +7,47 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import ConfigDict, JsonValue
+
 from relay.hud.readiness import Change
 from relay.hud.tabs import Tab
 from relay.views import View
+
+_COUNTS: dict[str, JsonValue] = {
+    "successes": 21,
+    "failures": 1,
+    "timed_out": 0,
+    "total": 22,
+    "pass_rate": 21 / 22,
+    "judged": 22,
+    "judged_pass_rate": 21 / 22,
+}
+_STANDING: dict[str, JsonValue] = {
+    "change": "promote",
+    "no_data": False,
+    "window_days": 14,
+    "criteria": [{"criterion": "Pass rate", "measured": "95.5 %", "target": "> 90 %", "met": True}],
+}
+_BACKEND: dict[str, JsonValue] = {
+    "repo": "acme/torch-acme",
+    "level": "L2",
+    "listed": True,
+    "lowering_proposed": False,
+    "summary": {**_COUNTS, "avg_duration_s": 754.0, "last_run": "2026-11-02T11:00:00Z", "stale": False},
+    "standing": _STANDING,
+}
+_LIST: dict[str, JsonValue] = {"event": "nightly", "days": 7, "problem": "", "backends": [_BACKEND]}
+_DETAIL: dict[str, JsonValue] = {
+    "repo": "acme/torch-acme",
+    "level": "L2",
+    "listed": True,
+    "event": "pull_request",
+    "days": 7,
+    "counts": _COUNTS,
+    "queue": {"jobs": 22, "p50_s": 41.0, "p95_s": 300.5},
+    "execution": {"jobs": 22, "p50_s": 700.0, "p95_s": 1900.0},
+    "standing": _STANDING,
+}
 
 
 class CriterionView(View):
@@ -65,6 +103,8 @@ class BackendList(View):
     """By level, L4 first, within a level the worst pass rate first. `problem` says why the newest allowlist is not in
     force, or that there is none."""
 
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_LIST]})
+
     event: Tab
     days: int
     problem: str
@@ -81,6 +121,8 @@ class SpreadView(View):
 
 class BackendDetail(View):
     """One backend over a range. A job that was ended by its limit tells nothing of `execution`."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_DETAIL]})
 
     repo: str
     level: str

@@ -7,9 +7,38 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import ConfigDict, JsonValue
+
 from relay.outbox.views import DispatchView
 from relay.store.models import DeliveryState
 from relay.views import View
+
+_DELIVERY: dict[str, JsonValue] = {
+    "id": 41,
+    "delivery_id": "6a1f0c2e-7d1b-11f0-8c3a-5b8e4f1a2b3c",
+    "event": "pull_request",
+    "state": "processed",
+    "received_at": "2026-11-02T11:00:00Z",
+    "note": "",
+    "run_id": 12,
+}
+_TOLD: dict[str, JsonValue] = {
+    "delivery_id": "6a1f0c2e-7d1b-11f0-8c3a-5b8e4f1a2b3c",
+    "repo": "acme/torch-acme",
+    "level": "L2",
+    "event": "pull_request",
+    "pr_number": 7,
+    "head_sha": "1f" * 20,
+    "state": "dispatched",
+    "reason": "",
+}
+_PAGE: dict[str, JsonValue] = {"deliveries": [_DELIVERY], "next_before": 41, "counts": {"processed": 1}}
+_DETAIL: dict[str, JsonValue] = {
+    "delivery": _DELIVERY,
+    "bytes": 20_480,
+    "body_sha256": "e3b0c442" * 8,
+    "dispatches": [_TOLD],
+}
 
 
 class DeliveryView(View):
@@ -27,6 +56,8 @@ class DeliveryView(View):
 class DeliveryPage(View):
     """The newest first. `counts` are of all that ever came, by state, whatever the page holds."""
 
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_PAGE]})
+
     deliveries: tuple[DeliveryView, ...]
     next_before: int | None
     counts: dict[DeliveryState, int]
@@ -34,6 +65,8 @@ class DeliveryPage(View):
 
 class DeliveryDetail(View):
     """One delivery, how large it was, and which backends it was to be told to."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_DETAIL]})
 
     delivery: DeliveryView
     bytes: int
