@@ -91,19 +91,26 @@ def _settings(state_dir: Path, change: UpstreamChange) -> RelaySettings:
 
 def _play(service: EmbeddedService, change: UpstreamChange, out: Output) -> tuple[RunSummary, list[TestView]]:
     from relay.cli.screen import follow_on_screen
-    from relay.client import ApiClient
     from relay.demo.webhook import pull_request_opened
 
     secret = service.settings.webhook_secret
     assert secret is not None  # noqa: S101 - an embedded service has every secret filled in
     webhook = pull_request_opened(change, service.settings.upstream_repo, secret.get_secret_value())
-    with ApiClient(service.url) as client:
+    with client_of(service) as client:
         before = _newest(client)
         _deliver(service.url, webhook)
         out.note(demo_text.delivered(webhook.headers["X-GitHub-Delivery"]))
         detail = follow_on_screen(client, _run_after(client, before), out)
         _show_verdict(client, detail, out)
         return detail.run, _all_tests(client, detail.run.id)
+
+
+def client_of(service: EmbeddedService) -> ApiClient:
+    """A reader with the service's own token, which RELAY_READ_ACCESS may ask for."""
+    from relay.client import ApiClient
+
+    token = service.settings.operator_token
+    return ApiClient(service.url, operator_token=token.get_secret_value() if token else "")
 
 
 def _show_verdict(client: ApiClient, detail: RunDetail, out: Output) -> None:
