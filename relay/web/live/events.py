@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from relay.runs.event_listing import events_since, newest_events
 from relay.store.engine import Store
@@ -141,7 +141,7 @@ class LiveEvents:
         while True:
             try:
                 order = self._read(order)
-            except OperationalError as error:
+            except SQLAlchemyError as error:  # the next look asks for the same and more: nothing is lost
                 _log.warning("live_events_unread", fault=type(error).__name__)
             self._left.wait(self._poll_s)
             with self._lock:

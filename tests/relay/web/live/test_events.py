@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 from sqlalchemy import event
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from relay.runs.creation import cancel_run
 from relay.runs.event_listing import newest_event_id
@@ -178,6 +179,26 @@ def test_a_follower_joins_while_the_last_reader_ends(live: LiveEvents, story: St
                 await ids(follower, 1)
 
     asyncio.run(hear())
+
+
+def test_a_record_that_cannot_be_read_for_a_while_loses_nothing(live: LiveEvents, story: Story) -> None:
+    run, refused = story.open(), threading.Event()
+
+    def refuse(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if threading.current_thread().name == "live-events":
+            refused.set()
+            raise PoolTimeoutError("every connection is taken")
+
+    async def hear() -> list[int]:
+        with live.following() as follower:
+            await soon(follower.begin())
+            event.listen(story.store.engine, "before_cursor_execute", refuse)
+            assert await asyncio.to_thread(refused.wait, WAIT_S)
+            event.remove(story.store.engine, "before_cursor_execute", refuse)
+            write(story, run, 2)
+            return await ids(follower, 2)
+
+    assert asyncio.run(hear())[-1] == newest(story.store)
 
 
 def test_a_follower_whose_loop_is_gone_stops_nobody(live: LiveEvents, story: Story) -> None:
