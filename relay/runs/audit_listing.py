@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relay.errors import NotFoundError
-from relay.runs.audits import SETTLED, confirmations, is_caught, missed_by, newly_broken
+from relay.runs.audits import SETTLED, confirmations, first_push, is_caught, missed_by, newly_broken
 from relay.runs.states import FINAL_RUN_STATES, is_row_id
 from relay.store.models import Run, RunEvent, Trigger
 from relay.views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView, RunState
@@ -34,7 +34,8 @@ def _view(session: Session, audit: Run) -> AuditView:
     state = _state(session, audit)
     over = state in (AuditState.CONFIRMING, AuditState.SETTLED)
     broken = newly_broken(session, audit.id) if over else []
-    tests = tuple(_audited(session, audit, test.test_id, settled=state is AuditState.SETTLED) for test in broken)
+    first, settled = first_push(session, audit) if broken else 0, state is AuditState.SETTLED
+    tests = tuple(_audited(session, audit, test.test_id, first=first, settled=settled) for test in broken)
     return AuditView(
         id=audit.id,
         device=audit.device,
@@ -47,15 +48,15 @@ def _view(session: Session, audit: Run) -> AuditView:
     )
 
 
-def _audited(session: Session, audit: Run, test_id: str, *, settled: bool) -> AuditedTest:
-    asked = len(confirmations(session, audit.id, test_id))
-    if is_caught(session, audit, test_id):
-        return AuditedTest(test=test_id, outcome=AuditOutcome.CAUGHT, asked=asked)
-    culprit = missed_by(session, audit, test_id)
+def _audited(session: Session, audit: Run, test_id: str, *, first: int, settled: bool) -> AuditedTest:
+    asked = confirmations(session, audit.id, test_id)
+    if is_caught(session, audit, test_id, first=first):
+        return AuditedTest(test=test_id, outcome=AuditOutcome.CAUGHT, asked=len(asked))
+    culprit = missed_by(session, audit, test_id, first=first, asked=asked)
     if culprit is not None:
-        return AuditedTest(test=test_id, outcome=AuditOutcome.MISSED, asked=asked, missed_by=culprit)
+        return AuditedTest(test=test_id, outcome=AuditOutcome.MISSED, asked=len(asked), missed_by=culprit)
     return AuditedTest(
-        test=test_id, outcome=AuditOutcome.UNEXPLAINED if settled else AuditOutcome.CONFIRMING, asked=asked
+        test=test_id, outcome=AuditOutcome.UNEXPLAINED if settled else AuditOutcome.CONFIRMING, asked=len(asked)
     )
 
 

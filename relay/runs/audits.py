@@ -140,9 +140,10 @@ def newly_broken(session: Session, run_id: int) -> list[PlannedTest]:
     return [row for row in rows if is_broken(row)]
 
 
-def is_caught(session: Session, audit: Run, test_id: str) -> bool:
-    """Whether the run of some change, a push or a pull request, chose the test and reported it as broken."""
-    first = _first_push(session, audit)
+def is_caught(session: Session, audit: Run, test_id: str, *, first: int | None = None) -> bool:
+    """Whether the run of some change, a push or a pull request, chose the test and reported it as broken. `first` is
+    the audit's `first_push`, for who asks about many tests."""
+    first = first_push(session, audit) if first is None else first
     query = select(PlannedTest.id).join(Run, Run.id == PlannedTest.run_id)
     since = (Run.id >= first, Run.id < audit.id, Run.device == audit.device, Run.trigger != Trigger.AUDIT)
     broken = (PlannedTest.test_id == test_id, PlannedTest.verdict.in_(sorted(BREAKING)), ~PlannedTest.by_lot)
@@ -152,19 +153,25 @@ def is_caught(session: Session, audit: Run, test_id: str) -> bool:
 def confirmations(session: Session, audit_id: int, test_id: str) -> list[Run]:
     """The runs that asked whether a change broke the test, in the order they were asked."""
     asked = Run.identity.startswith(_question(audit_id, test_id), autoescape=True)
-    return list(session.scalars(select(Run).where(Run.trigger == Trigger.CONFIRM, asked).order_by(Run.id)))
+    # They come after the audit, which spares the database a look through all runs.
+    since = (Run.trigger == Trigger.CONFIRM, Run.id > audit_id)
+    return list(session.scalars(select(Run).where(*since, asked).order_by(Run.id)))
 
 
-def missed_by(session: Session, audit: Run, test_id: str) -> int | None:
+def missed_by(
+    session: Session, audit: Run, test_id: str, *, first: int | None = None, asked: Sequence[Run] | None = None
+) -> int | None:
     """The run whose selection left the test out although its change broke it: it drew the test by lot and saw that, or
-    was asked afterwards. None as long as none is known."""
+    was asked afterwards. None as long as none is known. `first` is the audit's `first_push` and `asked` the test's
+    `confirmations`, for who has them."""
+    first = first_push(session, audit) if first is None else first
     drawn = select(PlannedTest.run_id).join(Run, Run.id == PlannedTest.run_id)
-    since = (Run.id >= _first_push(session, audit), Run.id < audit.id, Run.device == audit.device)
+    since = (Run.id >= first, Run.id < audit.id, Run.device == audit.device)
     by_lot = drawn.where(*since, PlannedTest.test_id == test_id, PlannedTest.missed).order_by(Run.id).limit(1)
     seen = session.scalar(by_lot)
     if seen is not None:
         return seen
-    for run in confirmations(session, audit.id, test_id):
+    for run in confirmations(session, audit.id, test_id) if asked is None else asked:
         if run.state is RunState.FINISHED and any(it.test_id == test_id for it in newly_broken(session, run.id)):
             return run.rerun_of
     return None
@@ -177,7 +184,7 @@ def _next_suspect(session: Session, audit: Run, test: PlannedTest, asked: Sequen
     known = {run.rerun_of for run in asked}
     ran = select(PlannedTest.id).where(PlannedTest.run_id == Run.id, PlannedTest.test_id == test.test_id)
     trusted = (_is_push(audit.device), Run.state == RunState.FINISHED, Run.full == "", ~ran.exists())
-    since = (Run.id >= _first_push(session, audit), Run.id < audit.id)
+    since = (Run.id >= first_push(session, audit), Run.id < audit.id)
     suspects = [run for run in session.scalars(select(Run).where(*trusted, *since)) if run.id not in known]
     return min(suspects, key=lambda run: (-_estimate(session, run.id, test.base), run.id), default=None)
 
@@ -220,7 +227,7 @@ def _settle(session: Session, audit: Run, now: datetime) -> None:
     note(session, audit.id, now, SETTLED, text)
 
 
-def _first_push(session: Session, audit: Run) -> int:
+def first_push(session: Session, audit: Run) -> int:
     """The id of the first run that an audit judges: that of the push which began where the audit's base is."""
     began = select(func.min(Run.id)).where(_is_push(audit.device), Run.base_sha == audit.base_sha, Run.id < audit.id)
     before = select(func.max(Run.id)).where(

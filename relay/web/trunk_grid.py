@@ -5,6 +5,7 @@ Pure: made of a window of commits. A column is there when a commit of the window
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,7 +98,7 @@ def _cell(results: Sequence[TrunkResult]) -> Cell:
 
 
 def _counts(lines: Sequence[Line]) -> Iterable[tuple[Word, int]]:
-    shown = [cell.word for line in lines for cell in line.cells if cell is not None]
-    for outcome in BY_WEIGHT:
-        if count := shown.count(OUTCOME_WORDS[outcome]):
-            yield OUTCOME_WORDS[outcome], count
+    shown = Counter(cell.word.word for line in lines for cell in line.cells if cell is not None)
+    for word in (OUTCOME_WORDS[outcome] for outcome in BY_WEIGHT):
+        if shown[word.word]:
+            yield word, shown[word.word]
