@@ -138,7 +138,7 @@ def test_an_idle_worker_is_known_by_its_last_run(client: TestClient, story: Stor
 def test_one_device_has_an_address(client: TestClient, story: Story) -> None:
     running(story)
     text = page(client, "/now?device=spyre")
-    in_order(text, "Now on spyre", "all devices", "1 of 2 tests reported")
+    in_order(text, "Now on spyre", "all devices", "1 of 2 tests reported", "/api/v1/now?device=spyre")
     other = page(client, "/now?device=other")
     assert "Nothing to do" in other
     assert "1 of 2 tests reported" not in other
