@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import structlog
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
@@ -44,6 +46,17 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("RELAY_", "SPYRE_")) or name.lower().endswith("_proxy") or name in ORIGINAL_VARIABLES:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _own_logging() -> Iterator[None]:
+    """A test that sets up logging, as a command in the foreground does, sets it up for itself alone."""
+    configured, root = structlog.get_config(), logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    structlog.configure(**configured)
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture

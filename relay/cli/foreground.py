@@ -74,7 +74,8 @@ def log_to_stderr() -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # Looked up for each line: stderr may be another one by then, and a log line must never fail its work.
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     handler = logging.StreamHandler(sys.stderr)
     remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
