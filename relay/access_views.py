@@ -9,11 +9,12 @@ from datetime import datetime
 from enum import StrEnum
 
 from pydantic import ConfigDict
+from pydantic.config import JsonDict
 
 from relay.store.access_models import Scope, Via
 from relay.views import View
 
-_TOKEN_EXAMPLE = {
+_TOKEN_EXAMPLE: JsonDict = {
     "id": 3,
     "name": "nightly job",
     "scope": "operate",
@@ -24,7 +25,7 @@ _TOKEN_EXAMPLE = {
     "last_used_at": None,
     "revoked_at": None,
 }
-_ACTION_EXAMPLE = {
+_ACTION_EXAMPLE: JsonDict = {
     "id": 41,
     "at": "2026-11-30T09:12:00Z",
     "actor": "nightly job",
