@@ -19,6 +19,8 @@ from relay.views import Conclusion, RunState, Verdict
 BODY_CAP = 64_000
 TITLE_CAP = 1_000
 ID_CAP = 1_000
+#: `relay.runs.verdicts.BREAKING`, in the order in which it is asked for.
+BREAKING = text("verdict IN ('crash', 'missing', 'regression', 'timeout')")
 
 
 class DeliveryState(StrEnum):
@@ -167,6 +169,8 @@ class PlannedTest(Base):
             sqlite_where=text("by_lot = 1"),
             postgresql_where=text("by_lot"),
         ),
+        # Nor do many speak against a change, and where a test did so before is asked about thousands of runs.
+        Index(*("ix_tests_breaking", "test_id", "run_id"), sqlite_where=BREAKING, postgresql_where=BREAKING),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

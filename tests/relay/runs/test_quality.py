@@ -8,6 +8,8 @@ from itertools import pairwise
 from relay.contract import Decision, ReasonMessage
 from relay.quality_views import QualityView
 from relay.runs.quality import quality
+from relay.runs.verdicts import BREAKING
+from relay.store import models
 from relay.store.engine import Store
 from relay.store.models import Run
 from relay.views import AuditOutcome
@@ -128,3 +130,8 @@ def test_more_audits_take_no_more_queries(store: Store) -> None:
         counts.append(len(statements))
     assert len(set(counts)) == 1
     assert counts[0] <= 7  # SQLite's BEGIN is one of them
+
+
+def test_the_index_over_breaking_verdicts_holds_just_those() -> None:
+    """The database uses it only for the very same list."""
+    assert str(models.BREAKING) == f"verdict IN ({', '.join(repr(verdict.value) for verdict in sorted(BREAKING))})"
