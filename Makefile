@@ -21,8 +21,9 @@ demo: device  ## set up, then show one upstream change go all the way (ARGS=--on
 run: device  ## set up, then serve on this machine: web and one worker
 	@$(BIN)/relay up $(ARGS)
 
-test: $(VENV)/.dev device  ## set up, then run all tests
-	$(BIN)/python -m pytest $(ARGS)
+# A file of tests stays in one process: its servers are started once.
+test: $(VENV)/.dev device  ## set up, then run all tests, two files at a time
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 e2e: $(VENV)/.dev device  ## only the tests that start the whole service, and the browser tests
 	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)

@@ -219,8 +219,8 @@ class TestOutcome(View):
 
 
 class BranchFailure(View):
-    """Since when a test fails on the branch. `first_bad` is the oldest outcome without a fine one since; `last_good` the
-    newest fine one before it, None when no run that was looked at has one. `outcomes` of them tell of a failure."""
+    """Since when a test fails on the branch. `first_bad` is the oldest outcome without a fine one since; `last_good`
+    the newest fine one before it, None when no run that was looked at has one. `outcomes` of them tell of a failure."""
 
     first_bad: TestOutcome
     last_good: TestOutcome | None
