@@ -12,7 +12,7 @@ WORKER_WORDS: Mapping[WorkerState, Word] = {
     WorkerState.SILENT: Word("!", "silent", "warn", "its heartbeats are late; its work goes to another when they stop"),
     WorkerState.IDLE: Word("○", "idle", "quiet", "has no work; by its last run, so it may be gone"),
 }
-OVERDUE = Word("⧗", "longer than usual", "warn", "takes longer than past runs did")
+OVERDUE = Word("◔", "longer than usual", "warn", "takes longer than past runs did")
 
 _SHARE_OVER = 1.1
 _BASES = {

@@ -34,7 +34,7 @@ class Word:
 VERDICT_WORDS: Mapping[Verdict, Word] = {
     Verdict.REGRESSION: Word("✗", "regression", "bad", "fails with the change and passes without it", "regressions"),
     Verdict.CRASH: Word("‼", "crash", "bad", "ended the test process", "crashes"),
-    Verdict.TIMEOUT: Word("⧗", "timeout", "bad", "did not end in its time", "timeouts"),
+    Verdict.TIMEOUT: Word("◔", "timeout", "bad", "did not end in its time", "timeouts"),
     Verdict.MISSING: Word("?", "missing", "bad", "was planned and could not be found when it was to run"),
     Verdict.FLAKY: Word("≈", "flaky", "warn", "was seen both to fail and to be fine, on the same commit"),
     Verdict.KNOWN_FAILURE: Word(
@@ -86,7 +86,7 @@ OBSERVATION_WORDS: Mapping[Observation, str] = {
     Observation.FAILED: "✗ failed",
     Observation.SKIPPED: "↷ skipped",
     Observation.CRASHED: "‼ crashed",
-    Observation.TIMED_OUT: "⧗ timed out",
+    Observation.TIMED_OUT: "◔ timed out",
     Observation.MISSING: "? missing",
 }
 
