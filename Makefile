@@ -10,7 +10,7 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test device e2e check bench reference lock clean
+.PHONY: help demo run test device e2e check bench reference lock clean shots
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ test: $(VENV)/.dev device  ## set up, then run all tests, two files at a time
 
 e2e: $(VENV)/.dev device  ## only the tests that start the whole service, and the browser tests
 	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)
+
+shots: $(VENV)/.dev  ## pictures of every page, narrow and wide, light and dark, in shots/ (needs chromium)
+	$(BIN)/python -m tests.browser.shots shots
 
 device: $(VENV)/.emulator  ## compile the emulated device for the installed torch; quick when that has been done
 	@$(BIN)/relay device build > /dev/null
