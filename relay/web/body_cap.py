@@ -1,7 +1,7 @@
-"""Caps on request bodies under /api, answered in the API's own shape.
+"""Caps on request bodies: under /api answered in the API's own shape, elsewhere told to whoever reads one.
 
 Starlette's `max_body_size` answers in plain text, and hangs up on a client that is still sending, which then sees a
-broken connection instead of the reason. The webhook has its own cap (`relay.web.webhook`).
+broken connection instead of the reason. The webhook and the callback have caps of their own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,38 @@ BODY_CAPS = {
 
 #: So much more than its cap of a body is read and thrown away to let the client hear the answer.
 _DISCARD_FACTOR = 4
+
+
+#: Python refuses to read very long numbers; no body has such a length.
+_LENGTH_DIGITS = 20
+
+
+class BodyTooLargeError(Exception):
+    """A body is longer than its cap, by its Content-Length or by what came."""
+
+
+async def read_capped(request: Request, cap: int, *, discard_factor: int) -> bytes:
+    """The body, of which at most `cap` bytes are ever held. One that is longer is read on and thrown away up to
+    `discard_factor` times the cap: a client that is still sending would see a broken connection instead of the answer.
+
+    Raises:
+        BodyTooLargeError: the body is longer.
+    """
+    length = request.headers.get("Content-Length", "")
+    if length.isdecimal() and (len(length) > _LENGTH_DIGITS or int(length) > cap * discard_factor):
+        raise BodyTooLargeError
+    held, seen = bytearray(), 0
+    async for chunk in request.stream():
+        seen += len(chunk)
+        if seen <= cap:
+            held += chunk
+        else:
+            held.clear()
+        if seen > cap * discard_factor:
+            raise BodyTooLargeError
+    if seen > cap:
+        raise BodyTooLargeError
+    return bytes(held)
 
 
 class BodyCapMiddleware:

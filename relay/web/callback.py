@@ -15,6 +15,7 @@ from relay.context import Context, RelayContext
 from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import RETRY_S, CallbackDesk
 from relay.parts import TokenRefusedError
+from relay.web.body_cap import BodyTooLargeError, read_capped
 
 MEBIBYTE = 1024 * 1024
 BODY_CAP = 2 * MEBIBYTE
@@ -22,8 +23,6 @@ BODY_CAP = 2 * MEBIBYTE
 STRICT_BODY_CAP = 6 * MEBIBYTE
 #: So much more than its cap of a body is read and thrown away to let the client hear the answer.
 _DISCARD_FACTOR = 4
-#: Python refuses to read very long numbers; no body has such a length.
-_LENGTH_DIGITS = 20
 
 router = APIRouter()
 
@@ -63,24 +62,8 @@ def _desk_of(request: Request, context: RelayContext) -> CallbackDesk:
 
 
 async def _read(request: Request, cap: int) -> bytes:
-    """The body, of which at most `cap` bytes are ever held.
-
-    Raises:
-        CallbackRefusedError: 413, the body is longer, by its Content-Length or by what came.
-    """
-    too_large = CallbackRefusedError(413, f"callback body is larger than {cap} bytes")
-    length = request.headers.get("Content-Length", "")
-    if length.isdecimal() and (len(length) > _LENGTH_DIGITS or int(length) > cap * _DISCARD_FACTOR):
-        raise too_large
-    held, seen = bytearray(), 0
-    async for chunk in request.stream():
-        seen += len(chunk)
-        if seen > cap * _DISCARD_FACTOR:
-            raise too_large
-        if seen <= cap:
-            held += chunk
-        else:
-            held.clear()
-    if seen > cap:
-        raise too_large
-    return bytes(held)
+    """The body. Raises `CallbackRefusedError` 413 when it is longer than `cap` bytes."""
+    try:
+        return await read_capped(request, cap, discard_factor=_DISCARD_FACTOR)
+    except BodyTooLargeError as error:
+        raise CallbackRefusedError(413, f"callback body is larger than {cap} bytes") from error

@@ -26,6 +26,7 @@ from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_d
 from relay.intake.events import SUPPORTED_EVENTS, Ignored, names_repository, parse_event
 from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
+from relay.web.body_cap import BodyTooLargeError, read_capped
 
 EVENT_HEADER = "X-GitHub-Event"
 DELIVERY_HEADER = "X-GitHub-Delivery"
@@ -34,8 +35,6 @@ DELIVERY_HEADER = "X-GitHub-Delivery"
 #: otherwise see a broken connection instead of the answer.
 _DISCARD_FACTOR = 8
 
-#: Python refuses to read very long numbers; no body has such a length.
-_LENGTH_DIGITS = 20
 
 router = APIRouter()
 
@@ -151,26 +150,9 @@ def _identity(context: RelayContext, posted: _Posted) -> str:
 
 
 async def _read_body(request: Request, cap: int) -> bytes:
-    """The body, of which at most `cap` bytes are ever held.
-
-    Raises:
-        _RefusalError: 413, the body is longer, by its Content-Length or by what came.
-    """
-    too_large = _RefusalError(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body is larger than {cap} bytes (RELAY_WEBHOOK_MAX_BYTES)."
-    )
-    length = request.headers.get("Content-Length", "")
-    if length.isdecimal() and (len(length) > _LENGTH_DIGITS or int(length) > cap * _DISCARD_FACTOR):
-        raise too_large
-    held, seen = bytearray(), 0
-    async for chunk in request.stream():
-        seen += len(chunk)
-        if seen <= cap:
-            held += chunk
-        else:
-            held.clear()
-        if seen > cap * _DISCARD_FACTOR:
-            raise too_large
-    if seen > cap:
-        raise too_large
-    return bytes(held)
+    """The body. Raises `_RefusalError` 413 when it is longer than `cap` bytes."""
+    try:
+        return await read_capped(request, cap, discard_factor=_DISCARD_FACTOR)
+    except BodyTooLargeError as error:
+        detail = f"The body is larger than {cap} bytes (RELAY_WEBHOOK_MAX_BYTES)."
+        raise _RefusalError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail) from error
