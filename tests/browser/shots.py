@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,11 +18,11 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.benchmarks.bench_pages import addresses
 from tests.benchmarks.bench_pages import serving as serving_seeded
 from tests.benchmarks.seed_rows import Size
+from tests.browser.chromium import ARGUMENTS, NO_BROWSER, installed
 from tests.relay.serving import serving
 
 WIDTHS = (360, 1280)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _RUNS = 120
 _HEIGHT = 900
 #: A page that is longer than this shows no more of its kind.
@@ -35,9 +34,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.browser.shots")
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     folder: Path = parser.parse_args().folder
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = installed()
     if program is None:
-        parser.error(f"no browser is installed; one of {', '.join(BROWSERS)} is needed (apt-get install chromium)")
+        parser.error(NO_BROWSER)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         record = f"sqlite:///{made}/relay.db"
@@ -45,8 +44,7 @@ def main() -> int:
             serving_seeded(record, Path(made), Size(runs=_RUNS, reports=600, deliveries=200)) as app,
             serving(app) as url,
         ):
-            # No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
             pictures = sum(_take(browser, url, address, folder) for address in addresses(app.state.relay))
             browser.close()
     sys.stdout.write(f"{pictures} pictures in {folder}\n")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from relay.settings import RelaySettings
 from tests.conftest import OPERATOR_TOKEN
@@ -17,26 +15,6 @@ from tests.relay.web.readers import Readers
 from tests.relay.web.test_page_deliveries import arrived, dead, dispatched, put
 
 pytestmark = pytest.mark.browser
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
-WAIT_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -50,24 +28,6 @@ def readers(settings: RelaySettings) -> Iterator[Readers]:
 def url(readers: Readers) -> Iterator[str]:
     with serving(readers.app) as address:
         yield address
-
-
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    """A desktop page that fails the test over any complaint of the browser."""
-    complaints: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            complaints.append(message.text)
-
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(WAIT_MS)
-    opened.on("console", note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.close()
-    assert complaints == []
 
 
 def fill(readers: Readers) -> None:

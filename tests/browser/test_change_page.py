@@ -2,70 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
-
 import pytest
-from fastapi import FastAPI
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from relay.context import RelayContext
+from tests.browser.chromium import WAIT_MS
 from tests.relay.runs.test_changes import TESTS, told
 from tests.relay.runs.test_histories import TEST, failed, pulled, pushed
-from tests.relay.serving import serving
 from tests.relay.stories import Story, dropped, flaked, passed, planned, regressed, report_of
 
 pytestmark = pytest.mark.browser
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
-WAIT_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def story(context: RelayContext) -> Story:
-    return Story(context.store, now=context.now())
-
-
-@pytest.fixture
-def url(app: FastAPI) -> Iterator[str]:
-    with serving(app) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    """A desktop page that fails the test over any complaint of the browser."""
-    complaints: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            complaints.append(message.text)
-
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(WAIT_MS)
-    opened.on("console", note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.close()
-    assert complaints == []
 
 
 def test_a_change_is_followed_to_its_verdict_and_leads_to_a_tests_history(page: Page, url: str, story: Story) -> None:

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from relay.context import RelayContext
 from relay.settings import RelaySettings
-from tests.browser.test_run_page import WAIT_MS, browser, page, url
+from tests.browser.chromium import WAIT_MS
 from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
 from tests.relay.hud.told import told
 from tests.relay.runs.test_trunk import end, push
@@ -20,7 +20,6 @@ from tests.relay.stories import REPO, Story, planned, report_of
 from tests.relay.test_manifest_report import GOOD
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser", "page", "url"]  # the fixtures of the run page serve here, too
 
 PATHS = ("/trunk", "/trunk?group=job", "/quality", "/manifests")
 

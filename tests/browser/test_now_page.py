@@ -2,71 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Response, expect
 
 from relay.context import RelayContext
-from tests.relay.serving import serving
+from tests.browser.chromium import WAIT_MS
 from tests.relay.stories import Story, passed, planned, report_of
 
 pytestmark = pytest.mark.browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
-WAIT_MS = 20_000
-
 TESTS = [f"test/test_demo_indexing.py::TestDemoIndexingSPYRE::test_roundtrip{number}" for number in range(4)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture
 def story(context: RelayContext) -> Story:
     return Story(context.store, now=context.now() - timedelta(seconds=5))
-
-
-@pytest.fixture
-def url(app: FastAPI) -> Iterator[str]:
-    with serving(app) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    """A page that fails the test over any complaint of the browser, closed before the server at `url` is."""
-    complaints: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            complaints.append(message.text)
-
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(WAIT_MS)
-    opened.on("console", note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.close()
-    assert complaints == []
 
 
 def test_a_run_goes_through_the_page_by_itself(page: Page, url: str, story: Story) -> None:

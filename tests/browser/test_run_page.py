@@ -2,78 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import struct
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from relay.context import RelayContext
 from relay.contract import Expected, FilteredTest, Observation
-from tests.relay.serving import serving
+from tests.browser.chromium import WAIT_MS
 from tests.relay.stories import Story, base_of, dropped, ended, passed, planned, regressed, report_of
 
 pytestmark = pytest.mark.browser
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
-WAIT_MS = 20_000
 
 FILE = "test/test_demo_indexing.py"
 TESTS = [f"{FILE}::TestDemoIndexingSPYRE::test_roundtrip{number}__float32" for number in range(12)]
 ASSERTION = "AssertionError: Tensor-likes are not equal!\n\nMismatched elements: 3 / 12 (25.0%)"
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"></script><script>document.title='taken'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The machine's chromium. CI must have one; elsewhere a machine without it skips."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        sentence = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def story(context: RelayContext) -> Story:
-    return Story(context.store, now=context.now())
-
-
-@pytest.fixture
-def url(app: FastAPI) -> Iterator[str]:
-    with serving(app) as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
-    """A desktop page that fails the test over any complaint of the browser: a script error, a blocked resource. It is
-    closed before the server at `url` is, whose end would be a complaint."""
-    complaints: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            complaints.append(message.text)
-
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(WAIT_MS)
-    opened.on("console", note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    opened.close()
-    assert complaints == []
 
 
 def plan(story: Story) -> None:

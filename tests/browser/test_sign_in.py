@@ -10,11 +10,10 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from relay.context import RelayContext
-from tests.browser.test_run_page import ASSERTION, TESTS, WAIT_MS, browser, plan, story, url
+from tests.browser.chromium import WAIT_MS
+from tests.browser.test_run_page import ASSERTION, TESTS, plan
 from tests.conftest import OPERATOR_TOKEN
 from tests.relay.stories import Story, regressed
-
-__all__ = ["browser", "story", "url"]  # fixtures of the run page's tests
 
 pytestmark = pytest.mark.browser
 
