@@ -4,7 +4,7 @@ the questions that script asks through the environment. Imported only when eithe
 from __future__ import annotations
 
 # typer's own options are made of these two, and it exports neither by name.
-from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]  # typer does not list them as its own
 
 #: Set by the script when it asks.
 VARIABLE = "_RELAY_COMPLETE"
