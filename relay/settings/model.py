@@ -56,6 +56,8 @@ class RelaySettings(BaseSettings):
     max_attempts: Annotated[int, Field(ge=1)] = 3
     sweep_seconds: Annotated[float, Field(gt=0)] = 2.0
     shard_size: Annotated[int, Field(ge=1)] = 200
+    # Of what one attempt at a shard prints; 0 keeps nothing of it.
+    log_shard_bytes: Annotated[int, Field(ge=0)] = 4 * MEBIBYTE
 
     # Labels of a pull request, and logins of authors (or "*"), for whom everything runs; comma-separated.
     full_labels: str = "full,ci-no-td"

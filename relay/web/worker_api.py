@@ -31,6 +31,7 @@ from relay.contract import (
     TriageBudget,
     TriageSettings,
 )
+from relay.contract.run_log import LogPosted, LogTaken
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
 from relay.runs.misses import missed_with
@@ -38,6 +39,7 @@ from relay.runs.operators import observed_uses
 from relay.runs.past import seconds_of
 from relay.runs.past_outcomes import failed_last, failed_with
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
+from relay.runs.run_log import accept_log
 from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
 from relay.store.models import PlannedTest, Run
@@ -82,6 +84,13 @@ def results(context: Context, shard_id: int, posted: ResultsPosted) -> Accepted:
     with context.store.writing() as session:
         accept_results(session, shard_id, posted, context.now())
     return Accepted()
+
+
+@router.post("/shards/{shard_id}/log")
+def log(context: Context, shard_id: int, posted: LogPosted) -> LogTaken:
+    """Takes in what the shard printed. A chunk that comes again is kept once; `full` says that no more is wanted."""
+    with context.store.writing() as session:
+        return accept_log(session, shard_id, posted, context.now(), context.settings.log_shard_bytes)
 
 
 @router.post("/shards/{shard_id}/finish")

@@ -9,9 +9,10 @@ from alembic import context
 
 from relay.store.access_models import AccessToken
 from relay.store.crcr_models import CrcrResult
+from relay.store.log_models import ShardLog
 
 #: One of each module that has tables: all tables share one metadata, and are in it once their module is imported.
-_TABLES = (CrcrResult, AccessToken)
+_TABLES = (CrcrResult, AccessToken, ShardLog)
 
 context.configure(
     connection=context.config.attributes["connection"],

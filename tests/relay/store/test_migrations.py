@@ -3,16 +3,21 @@ way back."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from relay.contract import Observation
+from relay.store import migrations
 from relay.store.engine import Store, upgrade_database
 from tests.relay.worker_story import arrive_and_plan, must_lease, names, post_results, result, results, verdicts
 
-_REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"]
+_SCRIPTS = ScriptDirectory(str(Path(migrations.__file__).parent))
+_REVISIONS = sorted(step.revision for step in _SCRIPTS.walk_revisions())
 
 
 def _go(store: Store, revision: str) -> None:

@@ -31,6 +31,7 @@ from relay.contract import (
     ShardOutcome,
     TestedOn,
 )
+from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
 from relay.runs.creation import cancel_run
 from relay.runs.listings import list_tests
 from relay.runs.misses import record_miss
@@ -354,3 +355,15 @@ def test_unknown_paths_and_methods_answer_in_the_apis_shape(client: TestClient) 
     wrong = client.get("/api/v1/worker/lease")
     assert (missing.status_code, ApiError.model_validate_json(missing.text).code) == (404, "not_found")
     assert (wrong.status_code, ApiError.model_validate_json(wrong.text).code) == (405, "method_not_allowed")
+
+
+def test_what_a_shard_prints_is_taken_in_once(context: RelayContext, worker: Worker) -> None:
+    """The answer tells where the next chunk begins; a stranger's lease is refused."""
+    arrive(context.store)
+    leased = worker.lease()
+    said = LogPosted(lease_id=leased.lease_id, first=0, lines=(LogLine(at=0.5, kind=LogKind.STEP, text="fetching"),))
+    for _ in range(2):
+        answer = worker.post(f"/shards/{leased.shard_id}/log", said)
+        assert LogTaken.model_validate_json(answer) == LogTaken(lines=1)
+    stranger = said.model_copy(update={"lease_id": "another"})
+    assert worker.refused(f"/shards/{leased.shard_id}/log", stranger, 409).code == "lease_lost"
