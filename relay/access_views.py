@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 from pydantic.config import JsonDict
 
 from relay.store.access_models import Scope, Via
-from relay.views import View
+from relay.views import Page, View
 
 _TOKEN_EXAMPLE: JsonDict = {
     "id": 3,
@@ -63,7 +63,7 @@ class TokenView(View):
     revoked_at: datetime | None
 
 
-class TokenPage(View):
+class TokenPage(Page):
     """`GET /api/v1/tokens`, newest first. `next_before` is the id to pass as `before` for the next page."""
 
     model_config = ConfigDict(
@@ -99,7 +99,7 @@ class ActionView(View):
     request_id: str
 
 
-class ActionPage(View):
+class ActionPage(Page):
     """`GET /api/v1/actions`, newest first. `next_before` is the id to pass as `before` for the next page."""
 
     model_config = ConfigDict(

@@ -55,6 +55,7 @@ from relay.web.body_cap import BodyCapMiddleware
 from relay.web.error_handlers import PROBLEM_RESPONSES, install_error_handlers
 from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
+from relay.web.revalidation import RevalidationMiddleware
 from relay.web.visit import VisitMiddleware
 
 #: A job may be silent for hours; a minute more or less does not matter.
@@ -125,6 +126,7 @@ def create_app(
     app.state.relay = context
     app.state.live = LiveParts.on(context.store)
     app.add_middleware(BodyCapMiddleware)
+    app.add_middleware(RevalidationMiddleware, private=context.settings.read_access != "public")
     app.add_middleware(VisitMiddleware, https=context.settings.public_url.startswith("https://"))
     install_error_handlers(app)
     for router in ROUTERS:

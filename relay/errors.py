@@ -7,6 +7,7 @@
       ConflictError            409  the request does not fit the state of the record
         LeaseLostError         409  a worker speaks for a shard that is no longer its own
       BadMessageError          422  a worker's message is well formed and still makes no sense
+      InvalidCursorError       422  a list is asked for from a place that it does not have
       TooLargeError            413  a body is over its cap
       ModelRefusedError        422  the triage model's server does not take such a request
       ModelFailedError         502  the triage model answered with an error
@@ -72,6 +73,13 @@ class BadMessageError(RelayError):
 
     status = 422
     code = "bad_message"
+
+
+class InvalidCursorError(RelayError):
+    """A cursor is not one that the list gave out."""
+
+    status = 422
+    code = "invalid_cursor"
 
 
 class TooLargeError(RelayError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from relay.views import View
+from relay.views import Page, View
 
 
 class Outcome(StrEnum):
@@ -61,7 +61,7 @@ class TrunkCommit(View):
     results: tuple[TrunkResult, ...]
 
 
-class TrunkPage(View):
+class TrunkPage(Page):
     """Commits, newest push first. `next_before` is the key to pass as `before` for the older ones."""
 
     commits: tuple[TrunkCommit, ...]

@@ -29,6 +29,12 @@ class View(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class Page(View):
+    """A part of a list. `next` is the address of the next part, with the filters of this one; None at the end."""
+
+    next: str | None = None
+
+
 class RunState(StrEnum):
     """A run's life (README, "A run's life"). The last three are final."""
 
@@ -160,14 +166,14 @@ class RunDetail(View):
     missed: tuple[str, ...] = ()
 
 
-class RunPage(View):
-    """`GET /api/v1/runs`, newest first. `next_before` is the id to pass as `before` for the next page."""
+class RunPage(Page):
+    """`GET /api/v1/runs`, newest first. `next_before` is the id of the last run where there are older ones."""
 
     runs: tuple[RunSummary, ...]
     next_before: int | None
 
 
-class TestPage(View):
+class TestPage(Page):
     """`GET /api/v1/runs/{id}/tests`."""
 
     __test__ = False
@@ -227,7 +233,7 @@ class BranchFailure(View):
     outcomes: int
 
 
-class TestHistory(View):
+class TestHistory(Page):
     """`GET /api/v1/tests/history`, newest run first. `next_before` is the run id to pass as `before` for older ones.
     `failing` and `flakes` are about the newest runs, whatever page is asked for; `failing` is None when the newest run
     that tells says the test is fine on the branch, or none tells."""
@@ -302,13 +308,13 @@ class AuditView(View):
         return round(sum(test.outcome is AuditOutcome.MISSED for test in self.tests) / len(self.tests), 4)
 
 
-class AuditPage(View):
+class AuditPage(Page):
     """`GET /api/v1/audits`, newest first."""
 
     audits: tuple[AuditView, ...]
 
 
-class DecisionPage(View):
+class DecisionPage(Page):
     """`GET /api/v1/runs/{id}/decisions`: considered base tests with their reason chains."""
 
     decisions: tuple[Decision, ...]
@@ -326,7 +332,7 @@ class RunEvent(View):
     text: str
 
 
-class RunHistory(View):
+class RunHistory(Page):
     """`GET /api/v1/runs/{id}/history`: events of a run as they are on record, oldest first. `next_after` is the id to
     pass as `after` for more, None at the end of what there is; `over` says that nothing more will come."""
 

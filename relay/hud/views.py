@@ -11,7 +11,7 @@ from pydantic import ConfigDict, JsonValue
 
 from relay.hud.readiness import Change
 from relay.hud.tabs import Tab
-from relay.views import View
+from relay.views import Page, View
 
 _COUNTS: dict[str, JsonValue] = {
     "successes": 21,
@@ -36,7 +36,7 @@ _BACKEND: dict[str, JsonValue] = {
     "summary": {**_COUNTS, "avg_duration_s": 754.0, "last_run": "2026-11-02T11:00:00Z", "stale": False},
     "standing": _STANDING,
 }
-_LIST: dict[str, JsonValue] = {"event": "nightly", "days": 7, "problem": "", "backends": [_BACKEND]}
+_LIST: dict[str, JsonValue] = {"event": "nightly", "days": 7, "problem": "", "backends": [_BACKEND], "next": None}
 _DETAIL: dict[str, JsonValue] = {
     "repo": "acme/torch-acme",
     "level": "L2",
@@ -99,7 +99,7 @@ class BackendView(View):
     standing: StandingView | None
 
 
-class BackendList(View):
+class BackendList(Page):
     """By level, L4 first, within a level the worst pass rate first. `problem` says why the newest allowlist is not in
     force, or that there is none."""
 

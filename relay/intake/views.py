@@ -11,7 +11,7 @@ from pydantic import ConfigDict, JsonValue
 
 from relay.outbox.views import DispatchView
 from relay.store.models import DeliveryState
-from relay.views import View
+from relay.views import Page, View
 
 _DELIVERY: dict[str, JsonValue] = {
     "id": 41,
@@ -32,7 +32,12 @@ _TOLD: dict[str, JsonValue] = {
     "state": "dispatched",
     "reason": "",
 }
-_PAGE: dict[str, JsonValue] = {"deliveries": [_DELIVERY], "next_before": 41, "counts": {"processed": 1}}
+_PAGE: dict[str, JsonValue] = {
+    "deliveries": [_DELIVERY],
+    "next_before": 41,
+    "counts": {"processed": 1},
+    "next": "/api/v1/inbox?limit=1&cursor=WzQxXQ",
+}
 _DETAIL: dict[str, JsonValue] = {
     "delivery": _DELIVERY,
     "bytes": 20_480,
@@ -53,7 +58,7 @@ class DeliveryView(View):
     run_id: int | None
 
 
-class DeliveryPage(View):
+class DeliveryPage(Page):
     """The newest first. `counts` are of all that ever came, by state, whatever the page holds."""
 
     model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_PAGE]})

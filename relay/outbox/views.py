@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from relay.views import View
+from relay.views import Page, View
 
 #: Letters that one request makes due again.
 REPLAYS_CAP = 500
@@ -29,7 +29,12 @@ _LETTER: dict[str, JsonValue] = {
     "status": 404,
     "error": "HTTP 404: Not Found",
 }
-_PAGE: dict[str, JsonValue] = {"letters": [_LETTER], "next_before": 96, "counts": {"sent": 80, "dead": 1}}
+_PAGE: dict[str, JsonValue] = {
+    "letters": [_LETTER],
+    "next_before": 96,
+    "counts": {"sent": 80, "dead": 1},
+    "next": "/api/v1/outbox?limit=1&cursor=Wzk2XQ",
+}
 _DETAIL: dict[str, JsonValue] = {
     "letter": _LETTER,
     "key": "dispatch:6a1f0c2e:acme/torch-acme",
@@ -73,7 +78,7 @@ class LetterView(View):
     error: str
 
 
-class LetterPage(View):
+class LetterPage(Page):
     """The newest first. `counts` are of all letters that fit, by state, whatever the page holds."""
 
     model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_PAGE]})

@@ -12,10 +12,14 @@ from relay.store.models import Run, RunEvent, Trigger
 from relay.views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView, RunState
 
 
-def list_audits(session: Session, *, limit: int) -> AuditPage:
-    """Audits, newest first."""
-    audits = session.scalars(select(Run).where(Run.trigger == Trigger.AUDIT).order_by(Run.id.desc()).limit(limit))
-    return AuditPage(audits=tuple(_view(session, audit) for audit in audits))
+def list_audits(session: Session, *, limit: int, before: int | None = None) -> tuple[AuditPage, int | None]:
+    """Audits, newest first, `before` that one; and the id before which there are more."""
+    query = select(Run).where(Run.trigger == Trigger.AUDIT).order_by(Run.id.desc()).limit(limit + 1)
+    if before is not None:
+        query = query.where(Run.id < before)
+    rows = session.scalars(query).all()
+    page = AuditPage(audits=tuple(_view(session, audit) for audit in rows[:limit]))
+    return page, rows[limit - 1].id if len(rows) > limit else None
 
 
 def audit_view(session: Session, audit_id: int) -> AuditView:

@@ -19,6 +19,9 @@ from relay.store.models import PlannedTest, Selection
 from relay.views import DecisionPage, TestPage, TestView, Verdict
 
 _FILTERED_CAP = 1_000
+_WEIGHTS = {verdict: place for place, verdict in enumerate(BY_WEIGHT)}
+#: Of a test that nobody has reported yet.
+_LIGHTEST = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,35 @@ def list_tests(
     Raises:
         NotFoundError: there is no such run.
     """
+    return page_of_tests(session, run_id, verdict=verdict, limit=limit, offset=offset)[0]
+
+
+def page_of_tests(
+    session: Session,
+    run_id: int,
+    *,
+    verdict: Verdict | None = None,
+    limit: int,
+    offset: int = 0,
+    after: tuple[int, ...] | None = None,
+) -> tuple[TestPage, tuple[int | None, int | None]]:
+    """The same, `after` the place of the last test of another page; and the place of this page's last, where more tests
+    follow. A place is how bad a test is, and its number: new results move tests, never a page.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
     ensure_run(session, run_id)
     wanted = [PlannedTest.run_id == run_id]
     if verdict is not None:
         wanted.append(PlannedTest.verdict == verdict)
-    return _test_page(session, wanted, limit=limit, offset=offset)
+    return _test_page(session, wanted, limit=limit, offset=offset, after=after)
 
 
 def list_waiting_tests(session: Session, run_id: int, *, limit: int, offset: int = 0) -> TestPage:
     """Planned tests that no worker has reported yet."""
     wanted = [PlannedTest.run_id == run_id, PlannedTest.verdict.is_(None)]
-    return _test_page(session, wanted, limit=limit, offset=offset)
+    return _test_page(session, wanted, limit=limit, offset=offset)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +116,29 @@ def load_considered(session: Session, run_id: int) -> Considered:
     return Considered(row.decisions, row.filtered) if row else Considered((), ())
 
 
-def _test_page(session: Session, wanted: Sequence[ColumnElement[bool]], *, limit: int, offset: int) -> TestPage:
-    weight = case({verdict: place for place, verdict in enumerate(BY_WEIGHT)}, value=PlannedTest.verdict, else_=99)
-    rows = session.scalars(
-        select(PlannedTest)
-        .where(*wanted)
-        .order_by(weight, PlannedTest.id)
-        .limit(limit)
-        .offset(offset)
-        .options(selectinload(PlannedTest.attempts))
-    ).all()
+def _test_page(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    *,
+    limit: int,
+    offset: int,
+    after: tuple[int, ...] | None = None,
+) -> tuple[TestPage, tuple[int | None, int | None]]:
+    weight = case(_WEIGHTS, value=PlannedTest.verdict, else_=_LIGHTEST)
+    query = select(PlannedTest).where(*wanted).order_by(weight, PlannedTest.id).limit(limit + 1)
+    if after is None:
+        query = query.offset(offset)
+    else:
+        heavier, number = after
+        query = query.where((weight > heavier) | ((weight == heavier) & (PlannedTest.id > number)))
+    rows = session.scalars(query.options(selectinload(PlannedTest.attempts))).all()
     total = session.scalar(select(func.count()).select_from(PlannedTest).where(*wanted)) or 0
-    return TestPage(tests=tuple(view_test(row) for row in rows), total=total)
+    page = TestPage(tests=tuple(view_test(row) for row in rows[:limit]), total=total)
+    return page, _place(rows[limit - 1]) if len(rows) > limit else (None, None)
+
+
+def _place(row: PlannedTest) -> tuple[int, int]:
+    return _LIGHTEST if row.verdict is None else _WEIGHTS[row.verdict], row.id
 
 
 def view_test(row: PlannedTest) -> TestView:

@@ -11,7 +11,8 @@ from relay.access_views import ActionPage
 from relay.context import Context
 from relay.store.access_models import ACTOR_CAP
 from relay.web.auth import OperatorOnly
-from relay.web.read_api import LARGEST, WITHOUT_NUL
+from relay.web.paging import LARGEST, Before, Limit, Paged
+from relay.web.read_api import WITHOUT_NUL
 
 router = APIRouter(prefix="/api/v1/actions", tags=["access"], dependencies=[OperatorOnly])
 
@@ -19,6 +20,7 @@ router = APIRouter(prefix="/api/v1/actions", tags=["access"], dependencies=[Oper
 @router.get("")
 def actions(
     context: Context,
+    paging: Paged,
     *,
     actor: Annotated[
         str | None, Query(max_length=ACTOR_CAP, pattern=WITHOUT_NUL, description="The name of a token")
@@ -27,9 +29,10 @@ def actions(
         str | None, Query(max_length=64, pattern=WITHOUT_NUL, description="A whole word, for example run.rerun")
     ] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only what was done to this run")] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> ActionPage:
     """What operators did, newest first. An action that failed changed nothing and is not in it."""
     with context.store.reading() as session:
-        return list_actions(session, ActionFilter(actor, action, run), limit=limit, before=before)
+        page = list_actions(session, ActionFilter(actor, action, run), limit=limit, before=paging.number(before))
+    return paging.linked(page, page.next_before)

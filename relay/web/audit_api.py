@@ -12,16 +12,22 @@ from relay.runs.audit_listing import audit_view, list_audits
 from relay.runs.audits import open_audit
 from relay.views import AuditPage, AuditView
 from relay.web.auth import Operator
+from relay.web.paging import Paged
 from relay.web.read_api import RunId
 
 router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
 
 
 @router.get("")
-def audits(context: Context, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> AuditPage:
+def audits(
+    context: Context,
+    paging: Paged,
+    limit: Annotated[int, Query(ge=1, le=100, description="At most so many in one page")] = 20,
+) -> AuditPage:
     """Audits, newest first."""
     with context.store.reading() as session:
-        return list_audits(session, limit=limit)
+        page, more = list_audits(session, limit=limit, before=paging.number())
+    return paging.linked(page, more)
 
 
 @router.get("/{audit_id}")

@@ -5,6 +5,7 @@ The original's own addresses for the same are in `relay.web.crcr_queries`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -31,6 +32,7 @@ from relay.hud.views import (
     SummaryView,
 )
 from relay.web.backend_reading import USUAL_DAYS, Overview, Registered, find_subject, read_overview, read_standing
+from relay.web.paging import Limit, Paged, Paging
 
 router = APIRouter(prefix="/api/v1/backends", tags=["backends"])
 
@@ -40,13 +42,26 @@ Part = Annotated[str, Path(max_length=100)]
 
 
 @router.get("")
-def backends(context: Context, event: Event = Tab.PULL_REQUEST, days: Days = USUAL_DAYS) -> BackendList:
+def backends(
+    context: Context, paging: Paged, event: Event = Tab.PULL_REQUEST, days: Days = USUAL_DAYS, limit: Limit = 500
+) -> BackendList:
     """Every registered backend and every other that reports, but for the relay's own probe."""
     registered = Registered.of(context)
     with context.store.reading() as session:
         overview = read_overview(session, context, registered, event, days)
-    lines = [_line(line, overview) for found in overview.lines.values() for line in found]
-    return BackendList(event=event, days=days, problem=registered.problem, backends=tuple(lines))
+    lines = [line for found in overview.lines.values() for line in found]
+    rest = lines[_begin(lines, paging) :]
+    shown = tuple(_line(line, overview) for line in rest[:limit])
+    page = BackendList(event=event, days=days, problem=registered.problem, backends=shown)
+    return paging.linked(page, shown[-1].repo if len(rest) > limit else None)
+
+
+def _begin(lines: Sequence[BackendLine], paging: Paging) -> int:
+    """After the backend that the cursor names; after nothing when that is gone, for levels change."""
+    if not paging.given:
+        return 0
+    last = repo_key(paging.name())
+    return next((place for place, line in enumerate(lines, 1) if repo_key(line.repo) == last), 0)
 
 
 @router.get("/{owner}/{name}")

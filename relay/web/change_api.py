@@ -13,7 +13,7 @@ from relay.errors import NotFoundError
 from relay.runs.change_listing import change_view
 from relay.runs.changes import SHORTEST_SHA, change_of_commit, change_of_pull
 from relay.web.history_api import storable
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 

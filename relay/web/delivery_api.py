@@ -11,7 +11,7 @@ from relay.outbox.listing import LetterFilter, letter_detail, list_letters
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed, ReplayRequest
 from relay.store.crcr_models import OutboxKind
 from relay.web.auth import Operator
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST, Before, Limit, Paged
 from relay.web.sending_again import send_again
 
 router = APIRouter(prefix="/api/v1/outbox", tags=["deliveries"])
@@ -22,16 +22,18 @@ LetterId = Annotated[int, Path(ge=1, le=LARGEST, description="A delivery's numbe
 @router.get("")
 def letters(
     context: Context,
+    paging: Paged,
     *,
     state: LetterState | None = None,
     kind: OutboxKind | None = None,
     target: Annotated[str | None, Query(max_length=1_000, description="A repository, or an address")] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> LetterPage:
     """What left the relay or is to leave it, the newest first."""
     with context.store.reading() as session:
-        return list_letters(session, LetterFilter(state, kind, target), limit=limit, before=before)
+        page = list_letters(session, LetterFilter(state, kind, target), limit=limit, before=paging.number(before))
+    return paging.linked(page, page.next_before)
 
 
 @router.get("/{letter_id}")

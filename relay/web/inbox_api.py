@@ -10,7 +10,7 @@ from relay.context import Context
 from relay.intake.listing import DeliveryFilter, delivery_detail, list_deliveries
 from relay.intake.views import DeliveryDetail, DeliveryPage
 from relay.store.models import DeliveryState
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST, Before, Limit, Paged
 
 router = APIRouter(prefix="/api/v1/inbox", tags=["deliveries"])
 
@@ -21,15 +21,17 @@ Name = Annotated[str | None, Query(max_length=200, description="The whole X-GitH
 @router.get("")
 def webhooks(
     context: Context,
+    paging: Paged,
     *,
     state: DeliveryState | None = None,
     delivery_id: Name = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> DeliveryPage:
     """Webhooks that arrived, the newest first."""
     with context.store.reading() as session:
-        return list_deliveries(session, DeliveryFilter(state, delivery_id), limit=limit, before=before)
+        page = list_deliveries(session, DeliveryFilter(state, delivery_id), limit=limit, before=paging.number(before))
+    return paging.linked(page, page.next_before)
 
 
 @router.get("/{row_id}")

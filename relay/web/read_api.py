@@ -15,7 +15,7 @@ from sqlalchemy import text
 from relay.context import Context
 from relay.runs.case_listing import finished_run, planned_by_file
 from relay.runs.flakes import flake_rate
-from relay.runs.listings import list_tests, load_considered
+from relay.runs.listings import load_considered, page_of_tests
 from relay.runs.queries import ensure_run, events_after, list_runs, run_detail
 from relay.views import (
     Conclusion,
@@ -30,15 +30,11 @@ from relay.views import (
     Verdict,
 )
 from relay.web.junit import junit_report
+from relay.web.paging import LARGEST, Before, Limit, Offset, Paged
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
-#: Beyond this no database column holds an id, and no list is that long.
-LARGEST = 2**31 - 1
-
 RunId = Annotated[int, Path(ge=1, le=LARGEST, description="A run's number")]
-Limit = Annotated[int, Query(ge=1, le=500)]
-Offset = Annotated[int, Query(ge=0, le=LARGEST)]
 #: PostgreSQL refuses to compare a text with NUL.
 WITHOUT_NUL = r"^[^\x00]*$"
 Search = Annotated[str, Query(max_length=200, description="A part of the test's name, in any letter case")]
@@ -62,6 +58,7 @@ def service_version() -> dict[str, str]:
 @router.get("/runs")
 def runs(
     context: Context,
+    paging: Paged,
     *,
     state: RunState | None = None,
     conclusion: Conclusion | None = None,
@@ -71,11 +68,11 @@ def runs(
     ] = "",
     pr: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
     limit: Limit = 20,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    before: Before = None,
 ) -> RunPage:
     """Runs, newest first."""
     with context.store.reading() as session:
-        return list_runs(
+        page = list_runs(
             *(session, context.settings.public_url),
             state=state,
             conclusion=conclusion,
@@ -83,8 +80,9 @@ def runs(
             branch=branch,
             pr=pr,
             limit=limit,
-            before=before,
+            before=paging.number(before),
         )
+    return paging.linked(page, page.next_before)
 
 
 @router.get("/runs/{run_id}")
@@ -96,23 +94,35 @@ def run(context: Context, run_id: RunId) -> RunDetail:
 
 @router.get("/runs/{run_id}/tests")
 def planned_tests(
-    context: Context, run_id: RunId, verdict: Verdict | None = None, limit: Limit = 100, offset: Offset = 0
+    context: Context,
+    paging: Paged,
+    run_id: RunId,
+    *,
+    verdict: Verdict | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
 ) -> TestPage:
     """Planned tests with what came of them, worst first."""
+    after = paging.numbers(2) if paging.given else None
     with context.store.reading() as session:
-        return list_tests(session, run_id, verdict=verdict, limit=limit, offset=offset)
+        page, more = page_of_tests(session, run_id, verdict=verdict, limit=limit, offset=offset, after=after)
+    return paging.linked(page, *more)
 
 
 @router.get("/runs/{run_id}/history")
 def history(
-    context: Context, run_id: RunId, after: Annotated[int, Query(ge=0, le=LARGEST)] = 0, limit: Limit = 500
+    context: Context,
+    paging: Paged,
+    run_id: RunId,
+    after: Annotated[int, Query(ge=0, le=LARGEST, description="Only events after this one, by its id")] = 0,
+    limit: Limit = 500,
 ) -> RunHistory:
     """The run's events so far, oldest first; `/events` streams them as they come."""
     with context.store.reading() as session:
         ensure_run(session, run_id)
-        over, found = events_after(session, run_id, after, limit=limit)
-    more = found[-1].id if len(found) == limit else None
-    return RunHistory(events=found, next_after=more, over=over and more is None)
+        over, found = events_after(session, run_id, paging.number(after) or 0, limit=limit + 1)
+    more = found[limit - 1].id if len(found) > limit else None
+    return paging.linked(RunHistory(events=found[:limit], next_after=more, over=over and more is None), more)
 
 
 @router.get(
@@ -148,8 +158,18 @@ def flakes(
 
 @router.get("/runs/{run_id}/decisions")
 def decisions(
-    context: Context, run_id: RunId, *, kept: bool | None = None, q: Search = "", limit: Limit = 100, offset: Offset = 0
+    context: Context,
+    paging: Paged,
+    run_id: RunId,
+    *,
+    kept: bool | None = None,
+    q: Search = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
 ) -> DecisionPage:
     """Considered base tests with their reason chains, kept and left out."""
+    begin = paging.number(offset) or 0
     with context.store.reading() as session:
-        return load_considered(session, run_id).page(kept=kept, q=q, limit=limit, offset=offset)
+        page = load_considered(session, run_id).page(kept=kept, q=q, limit=limit, offset=begin)
+    # A selection is never changed, so that a number of decisions stays a place in it.
+    return paging.linked(page, begin + limit if begin + limit < page.total else None)

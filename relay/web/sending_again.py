@@ -15,7 +15,7 @@ from relay.outbox.listing import unknown_letter
 from relay.outbox.replay import replay
 from relay.outbox.views import Replayed
 from relay.store.crcr_models import OutboxItem
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST
 
 
 def send_again(context: RelayContext, actor: Actor, ids: Sequence[int]) -> Replayed:

@@ -25,7 +25,8 @@ from relay.views import RunEvent
 from relay.web.live.access import Live
 from relay.web.live.events import Follower
 from relay.web.live.tail import Told
-from relay.web.read_api import LARGEST, RunId
+from relay.web.paging import LARGEST
+from relay.web.read_api import RunId
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 

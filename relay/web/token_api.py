@@ -17,7 +17,7 @@ from relay.access_views import NewToken, TokenPage, TokenView
 from relay.context import Context
 from relay.store.access_models import ACTOR_CAP, Scope
 from relay.web.auth import Admin, AdminOnly
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST, Before, Limit, Paged
 
 router = APIRouter(prefix="/api/v1/tokens", tags=["access"], dependencies=[AdminOnly])
 
@@ -44,14 +44,16 @@ class TokenRequest(BaseModel):
 @router.get("")
 def tokens(
     context: Context,
+    paging: Paged,
     *,
     every: Annotated[bool, Query(description="Also the expired and the revoked ones")] = False,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> TokenPage:
     """Tokens without their values, newest first."""
     with context.store.reading() as session:
-        return list_tokens(session, context.now(), every=every, limit=limit, before=before)
+        page = list_tokens(session, context.now(), every=every, limit=limit, before=paging.number(before))
+    return paging.linked(page, page.next_before)
 
 
 @router.post("", status_code=201)

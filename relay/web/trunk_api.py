@@ -10,7 +10,7 @@ from relay.context import Context, RelayContext
 from relay.hud.commit_jobs import jobs_on
 from relay.runs.trunk import pushed_commits, results_on
 from relay.trunk_views import TrunkCommit, TrunkPage
-from relay.web.read_api import LARGEST
+from relay.web.paging import Before, Paged
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
@@ -21,13 +21,13 @@ MOST_COMMITS = 500
 @router.get("/trunk")
 def trunk(
     context: Context,
+    paging: Paged,
     limit: Annotated[int, Query(ge=1, le=MOST_COMMITS, description="How many commits")] = 50,
-    before: Annotated[
-        int | None, Query(ge=1, le=LARGEST, description="The `next_before` of the page with newer commits")
-    ] = None,
+    before: Before = None,
 ) -> TrunkPage:
     """Commits of the branch, newest push first, each with the newest answer of every job that ran on it."""
-    return load_trunk(context, limit=limit, before=before)
+    page = load_trunk(context, limit=limit, before=paging.number(before))
+    return paging.linked(page, page.next_before)
 
 
 def load_trunk(context: RelayContext, *, limit: int, before: int | None) -> TrunkPage:

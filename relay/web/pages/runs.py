@@ -121,7 +121,7 @@ def runs_page(context: Context, reads: Reads, state: str = "", pr: str = "", bef
 def audits_page(context: Context) -> HTMLResponse:
     """The newest audits, each with what broke and who had missed it."""
     with context.store.reading() as session:
-        page = list_audits(session, limit=_AUDITS)
+        page, _ = list_audits(session, limit=_AUDITS)
     return PAGES.render("audits.html", context, nav="audits", audits=page.audits, shown=_GLIMPSE)
 
 

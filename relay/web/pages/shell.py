@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from relay.web.read_api import LARGEST
+from relay.web.paging import LARGEST
 from relay.web.rendering import PAGES
 
 __all__ = ["PAGES", "Pager", "choice", "number"]
