@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from pydantic import ConfigDict
+
+from relay.contract import TestedOn
 from relay.views import RunSummary, View
 
 
@@ -48,35 +52,70 @@ class RunNow(View):
 
 
 class WorkerState(StrEnum):
-    """`silent`: it has a lease and lets its heartbeats out. `idle`: its last piece of work has ended."""
+    """`idle`: it waits for work. `silent`: it holds a lease, or waits, and lets its heartbeats out. `left`: it said
+    goodbye."""
 
     WORKING = "working"
-    SILENT = "silent"
     IDLE = "idle"
+    SILENT = "silent"
+    LEFT = "left"
+
+
+class WorkerAbout(View):
+    """What a worker says of itself: the version of its program, how many shards it does at a time, how test processes
+    are confined, the manifests' profile it plans by, the environments it can test in, and since when its process runs.
+    """
+
+    version: str
+    concurrency: int = 1
+    sandbox: str = ""
+    manifest_profile: str = ""
+    environments: tuple[TestedOn, ...] = ()
+    started_at: datetime
 
 
 class WorkerNow(View):
-    """A worker by the last lease it took, `seen_at` by its last heartbeat or, when idle, by the last event of that run.
-    An idle worker may be gone: it says nothing until there is work."""
+    """A worker. `leased`: it holds a lease, and `run_id` is the run it works on; else the one it worked on last, None
+    when there was none. `seen_at` is its last heartbeat. Where `about` is None it is of a version that says nothing
+    while it waits: then `seen_at` is the last event of that run, and the worker may be gone."""
 
     name: str
     device: str
     state: WorkerState
     seen_at: datetime
-    run_id: int
-    kind: str
-    attempt: int
-    progress: str
+    leased: bool = False
+    run_id: int | None = None
+    kind: str = ""
+    attempt: int = 0
+    progress: str = ""
+    about: WorkerAbout | None = None
+
+
+class TraitValue(View):
+    """A value of a trait, and the workers that have it."""
+
+    value: str
+    workers: tuple[str, ...]
+
+
+class WorkerDifference(View):
+    """Workers of one device that are there and are not alike. The values most workers have come first."""
+
+    device: str
+    trait: str
+    values: tuple[TraitValue, ...]
 
 
 class DeviceNow(View):
-    """One device. `queued_total` counts all that wait, `queued` are the first of them."""
+    """One device. `queued_total` counts all that wait, `queued` are the first of them; `differences` are those of its
+    workers that are at work or wait."""
 
     device: str
     running: tuple[RunNow, ...]
     queued: tuple[RunNow, ...]
     queued_total: int
     workers: tuple[WorkerNow, ...]
+    differences: tuple[WorkerDifference, ...] = ()
 
 
 class NowView(View):
@@ -84,3 +123,61 @@ class NowView(View):
 
     devices: tuple[DeviceNow, ...]
     last_event: int
+
+
+_WORKER_EXAMPLE: dict[str, Any] = {
+    "name": "gpu-3-4711",
+    "device": "spyre",
+    "state": "idle",
+    "seen_at": "2026-11-02T09:30:00Z",
+    "leased": False,
+    "run_id": 7,
+    "kind": "test",
+    "attempt": 1,
+    "progress": "",
+    "about": {
+        "version": "0.1.0",
+        "concurrency": 1,
+        "sandbox": "bubblewrap",
+        "manifest_profile": "compat",
+        "environments": [
+            {
+                "name": "default",
+                "torch_version": "2.13.0+cpu",
+                "torch_git_sha": "7abe7e9c7c1d3c3c8a1b0f2d4e5f60718293a4b5",
+                "python_version": "3.11.7",
+                "device_profile": "compat",
+                "sandbox": "bubblewrap",
+            }
+        ],
+        "started_at": "2026-11-02T08:00:00Z",
+    },
+}
+
+
+class WorkersView(View):
+    """`GET /api/v1/workers`: at work first, then waiting, silent, gone. `differences` are those of the workers that are
+    at work or wait."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "workers": [_WORKER_EXAMPLE],
+                    "differences": [
+                        {
+                            "device": "spyre",
+                            "trait": "torch",
+                            "values": [
+                                {"value": "2.13.0+cpu", "workers": ["gpu-3-4711"]},
+                                {"value": "2.12.1+cpu", "workers": ["gpu-4-815"]},
+                            ],
+                        }
+                    ],
+                }
+            ]
+        }
+    )
+
+    workers: tuple[WorkerNow, ...]
+    differences: tuple[WorkerDifference, ...]

@@ -11,13 +11,17 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import structlog
+from celery.signals import worker_ready
 
 from relay.contract import queue_name
-from workers.app import create_celery
+from workers.app import bench_of, create_celery
 from workers.environments.environment import EnvironmentProblemError, own_environment
 from workers.environments.register import Register
+from workers.presence import Presence, describer
+from workers.relay_client import RelayClient
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library
@@ -27,6 +31,8 @@ from workers.workspace import Workspace
 
 # Read once; a process started from here (git, tests) must not inherit them.
 _SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL")
+#: A goodbye must not hold up the end for longer.
+_PRESENCE_TIMEOUT_S = 3.0
 
 
 class NotReadyError(Exception):
@@ -91,7 +97,8 @@ def check_machine(settings: WorkerSettings) -> Path:
 
 
 def run_celery(settings: WorkerSettings) -> int:
-    """Run the worker in this process, with as many pool processes as the settings say."""
+    """Run the worker in this process, with as many pool processes as the settings say. It says to the relay that it is
+    there as soon as it can be woken, and goodbye in the end."""
     worker = create_celery(settings).Worker(
         hostname=settings.worker_name,
         pool_cls="prefork",
@@ -103,7 +110,16 @@ def run_celery(settings: WorkerSettings) -> int:
         without_heartbeat=True,
         quiet=True,
     )
-    worker.start()
+    with (
+        RelayClient(settings.url, settings.token, timeout_s=_PRESENCE_TIMEOUT_S) as client,
+        Presence(client, describer(settings, bench_of(settings))) as presence,
+    ):
+
+        def ready(**_: Any) -> None:
+            presence.start()
+
+        worker_ready.connect(ready, weak=False)
+        worker.start()
     return int(worker.exitcode or 0)
 
 

@@ -24,13 +24,16 @@ from relay.contract import (
     OperatorsAsked,
     Past,
     PastAsked,
+    PresenceReply,
     ResultsPosted,
     SelectionPosted,
     SelectionReport,
     ShardFinished,
     ShardOutcome,
     TestResult,
+    WorkerPresent,
 )
+from relay.contract.run_log import LogLine, LogPosted, LogTaken
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -113,6 +116,10 @@ class RelayClient:
         body = Heartbeat(lease_id=lease.lease_id, progress=progress)
         return _read(HeartbeatReply, self._post(_shard(lease, "heartbeat"), body, ONCE))
 
+    def present(self, message: WorkerPresent) -> PresenceReply:
+        """Say that the worker is there, or that it goes, without retries."""
+        return _read(PresenceReply, self._post("/api/v1/worker/presence", message, ONCE))
+
     def post_selection(self, lease: Lease, report: SelectionReport) -> None:
         self._accepted(_shard(lease, "selection"), SelectionPosted(lease_id=lease.lease_id, report=report))
 
@@ -120,6 +127,11 @@ class RelayClient:
         """Post a batch. `sequence` stays the same over all tries of it."""
         body = ResultsPosted(lease_id=lease.lease_id, sequence=sequence, results=results)
         self._accepted(_shard(lease, "results"), body)
+
+    def post_log(self, lease: Lease, first: int, lines: tuple[LogLine, ...]) -> LogTaken:
+        """Post lines of a shard's log, of which `first` were sent before, without retries."""
+        body = LogPosted(lease_id=lease.lease_id, first=first, lines=lines)
+        return _read(LogTaken, self._post(_shard(lease, "log"), body, ONCE))
 
     def finish(self, lease: Lease, outcome: ShardOutcome, error: str = "") -> None:
         body = ShardFinished(lease_id=lease.lease_id, outcome=outcome, error=error)

@@ -5,6 +5,7 @@ selector. Every text that comes from upstream or from a model is untrusted; the 
 record.
 """
 
+from relay.contract.presence import ENVIRONMENTS_CAP, PresenceReply, WorkerPresent
 from relay.contract.record import (
     PAST_FILES_CAP,
     PAST_PATHS_CAP,
@@ -73,6 +74,7 @@ from relay.contract.work import (
 )
 
 __all__ = [
+    "ENVIRONMENTS_CAP",
     "HOLDOUT_RULE",
     "MANIFEST_PROBLEM_CAP",
     "MESSAGE_CAP",
@@ -111,6 +113,7 @@ __all__ = [
     "Past",
     "PastAsked",
     "PlannedTestMessage",
+    "PresenceReply",
     "ReasonMessage",
     "ResultsPosted",
     "SelectOrder",
@@ -129,6 +132,7 @@ __all__ = [
     "Tree",
     "TriageBudget",
     "TriageSettings",
+    "WorkerPresent",
     "broker_connection",
     "can_be_recorded",
     "queue_name",

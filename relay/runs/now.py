@@ -13,11 +13,12 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, defer
 
-from relay.now_views import DeviceNow, Expectation, NowView, RunNow, ShardsNow, WorkerNow
+from relay.now_views import DeviceNow, Expectation, NowView, RunNow, ShardsNow, WorkerNow, WorkerState
 from relay.runs.event_listing import newest_event_id
 from relay.runs.expectations import PastRun, expect, kind_of, past_runs, plans_of
 from relay.runs.queries import summaries
 from relay.runs.states import FINAL_RUN_STATES
+from relay.runs.worker_differences import differences
 from relay.runs.workers_seen import starting_workers, workers_seen
 from relay.store.models import Run, Shard, ShardState
 from relay.views import RunState
@@ -45,7 +46,7 @@ def now_board(
     last_event = newest_event_id(session)  # first: what is read below is at least as new
     runs = _open_runs(session, device)
     totals = _totals(session, device)
-    workers = workers_seen(session, now, lease_seconds=lease_seconds, device=device)
+    workers = _there(session, now, lease_seconds, device)
     known = {*totals, *(worker.device for worker in workers), device or own_device}
     states = _states(session, runs, public_url, now)
     return NowView(
@@ -60,6 +61,11 @@ def now_board(
         ),
         last_event=last_event,
     )
+
+
+def _there(session: Session, now: datetime, lease_seconds: float, device: str) -> tuple[WorkerNow, ...]:
+    seen = workers_seen(session, now, lease_seconds=lease_seconds, device=device)
+    return tuple(worker for worker in seen if worker.state is not WorkerState.LEFT)
 
 
 def _open_runs(session: Session, device: str) -> Sequence[Run]:
@@ -127,6 +133,7 @@ def _device(name: str, states: Sequence[RunNow], total: int, workers: tuple[Work
         queued=queue(running, waiting, starting_workers(workers)),
         queued_total=total - len(running),
         workers=workers,
+        differences=differences(workers),
     )
 
 

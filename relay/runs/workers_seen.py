@@ -1,46 +1,92 @@
-"""Which workers there are, by the leases they took. Reads only.
+"""Which workers there are, by what they say of themselves and by the leases they took. Reads only.
 
-Workers are not registered anywhere: they ask for work when they are woken, and hold a lease while they do it. So a
-worker at work is known by its heartbeats, and an idle one by the last run it worked on.
+A worker at work is known by the heartbeats of its lease, a waiting one by saying that it is there. One of an older
+version says nothing while it waits, and is known by the last run it worked on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select, union
 from sqlalchemy.orm import Session
 
-from relay.now_views import WorkerNow, WorkerState
+from relay.contract import TestedOn
+from relay.now_views import WorkerAbout, WorkerNow, WorkerState
+from relay.runs.presence import FORGOTTEN_AFTER, MISSED_BEATS, PRESENCE_EVERY_S
 from relay.store.models import Run, RunEvent, Shard, ShardState
+from relay.store.presence_models import Worker
 
-#: Idle workers are forgotten after a day: they may have been taken away.
-FORGOTTEN_AFTER = timedelta(days=1)
 #: Shards looked at, the newest ones, so that the question costs the same however long the record is.
 _REACH = 5_000
-_SHOWN = 100
-#: Heartbeats come every third of a lease: after two thirds, two are missing.
+#: Workers told of; those that wait or work come first.
+SHOWN = 100
+_ROWS = 500
+#: Heartbeats of a lease come every third of it: after two thirds, two are missing.
 _SILENT = 2 / 3
+
+_Key = tuple[str, str]
 
 
 def workers_seen(session: Session, now: datetime, *, lease_seconds: float, device: str = "") -> tuple[WorkerNow, ...]:
-    """Workers of the last day, at work first, then the last seen first. `lease_seconds` is how long a lease lasts, by
-    which its last heartbeat is known."""
+    """Workers of the last day: at work, waiting, silent, gone; in each the last seen first. `lease_seconds` is how long
+    a lease lasts, by which its last heartbeat is known."""
+    found = _by_leases(session, now, lease_seconds, device)
+    for worker in _present(session, now, device):
+        key = (worker.name, worker.device)
+        found[key] = _joined(worker, found.get(key), now)
+    return tuple(sorted(found.values(), key=lambda seen: _rank(seen, now))[:SHOWN])
+
+
+def starting_workers(workers: Sequence[WorkerNow]) -> int:
+    """How many pieces of work may be begun at once."""
+    there = [worker for worker in workers if worker.state in {WorkerState.WORKING, WorkerState.IDLE}]
+    return sum(worker.about.concurrency if worker.about else 1 for worker in there)
+
+
+def _rank(seen: WorkerNow, now: datetime) -> tuple[int, timedelta, str]:
+    order = {WorkerState.WORKING: 0, WorkerState.IDLE: 1, WorkerState.SILENT: 2, WorkerState.LEFT: 3}
+    return (0 if seen.leased else order[seen.state], now - seen.seen_at, seen.name)
+
+
+def _present(session: Session, now: datetime, device: str) -> Sequence[Worker]:
+    query = select(Worker).where(Worker.seen_at > now - FORGOTTEN_AFTER).order_by(Worker.seen_at.desc()).limit(_ROWS)
+    return session.scalars(query.where(Worker.device == device) if device else query).all()
+
+
+def _joined(worker: Worker, lease: WorkerNow | None, now: datetime) -> WorkerNow:
+    """What a worker says of itself, with what its last lease says. A lease that it holds knows more of its state."""
+    about = WorkerAbout(
+        version=worker.version,
+        concurrency=worker.concurrency,
+        sandbox=worker.sandbox,
+        manifest_profile=worker.manifest_profile,
+        environments=tuple(TestedOn.model_validate(found) for found in worker.environments),
+        started_at=worker.started_at,
+    )
+    if lease is not None and lease.leased:
+        return lease.model_copy(update={"about": about})
+    seen = lease or WorkerNow(name=worker.name, device=worker.device, state=WorkerState.IDLE, seen_at=worker.seen_at)
+    return seen.model_copy(update={"about": about, "state": _state(worker, now), "seen_at": worker.seen_at})
+
+
+def _state(worker: Worker, now: datetime) -> WorkerState:
+    if worker.left_at is not None:
+        return WorkerState.LEFT
+    silent = (now - worker.seen_at).total_seconds() > MISSED_BEATS * PRESENCE_EVERY_S
+    return WorkerState.SILENT if silent else WorkerState.IDLE
+
+
+def _by_leases(session: Session, now: datetime, lease_seconds: float, device: str) -> dict[_Key, WorkerNow]:
     rows = _last_shards(session, device)
     events = _last_events(session, [shard.run_id for shard, _ in rows])
-    found: dict[tuple[str, str], WorkerNow] = {}
+    found: dict[_Key, WorkerNow] = {}
     for shard, of_device in rows:
         at = _seen_at(shard, events, lease_seconds)
         if at is not None and now - at <= FORGOTTEN_AFTER:
             found.setdefault((shard.lease_worker, of_device), _worker(shard, of_device, at, now, lease_seconds))
-    ranked = sorted(found.values(), key=lambda seen: (seen.state is WorkerState.IDLE, now - seen.seen_at, seen.name))
-    return tuple(ranked[:_SHOWN])
-
-
-def starting_workers(workers: Sequence[WorkerNow]) -> int:
-    """How many may take the next piece of work."""
-    return sum(worker.state is not WorkerState.SILENT for worker in workers)
+    return found
 
 
 def _last_shards(session: Session, device: str) -> list[tuple[Shard, str]]:
@@ -53,7 +99,7 @@ def _last_shards(session: Session, device: str) -> list[tuple[Shard, str]]:
         .join(Run, Run.id == Shard.run_id)
         .where(Shard.id.in_(union(leased, last)))  # an OR of the two would read every shard
         .order_by(Shard.state != ShardState.LEASED, Shard.id.desc())
-        .limit(_SHOWN * 2)
+        .limit(SHOWN * 2)
     )
     if device:
         query = query.where(Run.device == device)
@@ -66,20 +112,22 @@ def _last_events(session: Session, run_ids: Sequence[int]) -> dict[int, datetime
     return {row[0]: row[1] for row in rows}
 
 
-def _seen_at(shard: Shard, events: dict[int, datetime], lease_seconds: float) -> datetime | None:
+def _seen_at(shard: Shard, events: Mapping[int, datetime], lease_seconds: float) -> datetime | None:
     if shard.state is ShardState.LEASED and shard.lease_expires_at is not None:
         return shard.lease_expires_at - timedelta(seconds=lease_seconds)
     return events.get(shard.run_id)
 
 
 def _worker(shard: Shard, device: str, at: datetime, now: datetime, lease_seconds: float) -> WorkerNow:
+    leased = shard.state is ShardState.LEASED
     silent = (now - at).total_seconds() > lease_seconds * _SILENT
     state = WorkerState.SILENT if silent else WorkerState.WORKING
     return WorkerNow(
         name=shard.lease_worker,
         device=device,
-        state=state if shard.state is ShardState.LEASED else WorkerState.IDLE,
+        state=state if leased else WorkerState.IDLE,
         seen_at=at,
+        leased=leased,
         run_id=shard.run_id,
         kind=shard.kind,
         attempt=shard.attempt,

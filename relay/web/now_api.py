@@ -30,8 +30,7 @@ def now(
 
 def board(context: RelayContext, reads: OwnReads | SharedReads, device: str) -> NowView:
     """What is going on at this moment; for open pages, what was less than a second and no event ago."""
-    # PostgreSQL refuses to compare a text with NUL, and no device has one in its name.
-    known = device.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    known = storable(device)
 
     def read() -> NowView:
         settings = context.settings
@@ -43,3 +42,8 @@ def board(context: RelayContext, reads: OwnReads | SharedReads, device: str) -> 
             )
 
     return reads.get(("now", known), read)
+
+
+def storable(device: str) -> str:
+    """PostgreSQL refuses to compare a text with NUL, and no device has one in its name."""
+    return device.replace("\0", "\N{REPLACEMENT CHARACTER}")

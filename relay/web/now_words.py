@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from relay.now_views import DeviceNow, Expectation, ExpectedBy, NowView, RunNow, WorkerNow, WorkerState
+from relay.contract import TestedOn
+from relay.now_views import (
+    DeviceNow,
+    Expectation,
+    ExpectedBy,
+    NowView,
+    RunNow,
+    WorkerDifference,
+    WorkerNow,
+    WorkerState,
+)
 from relay.web.wording import Word, duration, number
 
 WORKER_WORDS: Mapping[WorkerState, Word] = {
     WorkerState.WORKING: Word("▶", "at work", "busy", "its heartbeats come"),
-    WorkerState.SILENT: Word("!", "silent", "warn", "its heartbeats are late; its work goes to another when they stop"),
-    WorkerState.IDLE: Word("○", "idle", "quiet", "has no work; by its last run, so it may be gone"),
+    WorkerState.IDLE: Word("○", "idle", "quiet", "waits for work"),
+    WorkerState.SILENT: Word("!", "silent", "warn", "its heartbeats are late; what it works on goes to another"),
+    WorkerState.LEFT: Word("◌", "gone", "quiet", "said goodbye"),
 }
 OVERDUE = Word("◔", "longer than usual", "warn", "takes longer than past runs did")
 
 _SHARE_OVER = 1.1
+_NAMES_SHOWN = 5
 _BASES = {
     ExpectedBy.PLAN: "from its plan and {}",
     ExpectedBy.KIND: "the median of {} of the same kind",
@@ -35,7 +47,17 @@ def trouble(device: DeviceNow) -> str:
     if not device.queued_total or working:
         return ""
     waits = "1 run waits" if device.queued_total == 1 else f"{number(device.queued_total)} runs wait"
-    return f"{waits} and no worker is at work on {device.device}."
+    idle = sum(worker.state is WorkerState.IDLE and worker.about is not None for worker in device.workers)
+    if not idle:
+        return f"{waits} and no worker is at work on {device.device}."
+    there = "1 worker is there and idle" if idle == 1 else f"{idle} workers are there and idle"
+    return f"{waits} and no worker is at work on {device.device}, though {there}: it may not hear the broker."
+
+
+def advice(device: DeviceNow) -> str:
+    """The command that helps against `trouble`."""
+    idle = any(worker.state is WorkerState.IDLE and worker.about for worker in device.workers)
+    return "relay doctor" if idle else "relay worker"
 
 
 def timing(run: RunNow) -> str:
@@ -81,11 +103,50 @@ def shards(run: RunNow) -> str:
 
 
 def doing(worker: WorkerNow) -> str:
-    """What a worker does with its run, or did last."""
-    if worker.state is WorkerState.IDLE:
+    """What a worker does with its run, or did last; what stands before the run's name."""
+    if worker.run_id is None:
+        return "has not worked on a run yet"
+    if not worker.leased:
         return "last on"
     kind = "chooses tests for" if worker.kind == "select" else "runs tests of"
     return kind if worker.attempt <= 1 else f"{kind} (attempt {worker.attempt})"
+
+
+def last_word(worker: WorkerNow) -> str:
+    """What stands before the moment a worker was last seen."""
+    return "last heartbeat" if worker.leased or worker.about else "may be gone; last seen"
+
+
+def tests_with(worker: WorkerNow) -> str:
+    """What a worker tests with: `torch 2.13.0, Python 3.11.7, profile compat, bubblewrap`; of several environments the
+    number. Empty when it does not say."""
+    if worker.about is None:
+        return ""
+    where = _environments(worker.about.environments)
+    confined = worker.about.sandbox.partition(":")[0]
+    sandbox = "no sandbox" if confined == "none" else confined
+    slots = f", {worker.about.concurrency} shards at a time" if worker.about.concurrency > 1 else ""
+    return ", ".join(filter(None, [where, sandbox])) + slots
+
+
+def _environments(found: tuple[TestedOn, ...]) -> str:
+    if not found:
+        return "no environment it can test in"
+    first = found[0]
+    profile = f", profile {first.device_profile}" if first.device_profile else ""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"torch {first.torch_version}, Python {first.python_version}{profile}{more}"
+
+
+def difference(found: WorkerDifference) -> str:
+    """What is not alike: `torch: 2.13.0 (w1, w2), 2.12.1 (w3)`."""
+    values = [f"{each.value} ({_names(each.workers)})" for each in found.values]
+    return f"{found.trait}: {', '.join(values)}"
+
+
+def _names(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
 def announcement(board: NowView) -> str:

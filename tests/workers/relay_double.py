@@ -20,11 +20,14 @@ from relay.contract import (
     Lease,
     Past,
     PastAsked,
+    PresenceReply,
     ResultsPosted,
     SelectionPosted,
     ShardFinished,
     TestResult,
+    WorkerPresent,
 )
+from relay.contract.run_log import LogLine, LogPosted, LogTaken
 
 TOKEN = "worker-token-of-the-test"
 
@@ -40,12 +43,16 @@ class RelayDouble:
     lost: set[str] = field(default_factory=set)
     cancelled: set[str] = field(default_factory=set)
     asked: int = 0
+    present: list[WorkerPresent] = field(default_factory=list)
+    present_every_s: float = 20.0
     heartbeats: list[Heartbeat] = field(default_factory=list)
     past_asked: list[PastAsked] = field(default_factory=list)
     selections: list[SelectionPosted] = field(default_factory=list)
     posted: list[ResultsPosted] = field(default_factory=list)
     finished: list[ShardFinished] = field(default_factory=list)
     attempts: list[tuple[str, int]] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+    log_cap: int = 100_000
 
     @property
     def results(self) -> list[TestResult]:
@@ -72,6 +79,14 @@ class RelayDouble:
             self.heartbeats.append(body)
             return JSONResponse(HeartbeatReply(cancelled=body.lease_id in self.cancelled).model_dump())
 
+        @app.post("/api/v1/worker/presence")
+        def presence(body: WorkerPresent, request: Request) -> Response:
+            refusal = self._refusal("presence", request, "")
+            if refusal:
+                return refusal
+            self.present.append(body)
+            return JSONResponse(PresenceReply(again_in_s=self.present_every_s).model_dump())
+
         @app.post("/api/v1/worker/past")
         def past(body: PastAsked) -> Response:
             self.past_asked.append(body)
@@ -85,6 +100,15 @@ class RelayDouble:
         def results(shard: int, body: ResultsPosted, request: Request) -> Response:
             self.attempts.append(("results", body.sequence))
             return self._take("results", request, body.lease_id, lambda: self.posted.append(body))
+
+        @app.post("/api/v1/worker/shards/{shard}/log")
+        def log(shard: int, body: LogPosted, request: Request) -> Response:
+            refusal = self._refusal("log", request, body.lease_id)
+            if refusal:
+                return refusal
+            assert body.first <= len(self.log), "lines are missing"
+            self.log += body.lines[len(self.log) - body.first :]
+            return JSONResponse(LogTaken(lines=len(self.log), full=len(self.log) >= self.log_cap).model_dump())
 
         @app.post("/api/v1/worker/shards/{shard}/finish")
         def finish(shard: int, body: ShardFinished, request: Request) -> Response:

@@ -195,6 +195,20 @@ def test_a_real_shard_runs_the_change_on_the_device(worker: Worker, relay: Relay
 
 
 @pytest.mark.e2e
+def test_a_worker_without_work_says_that_it_is_there_and_goodbye(worker: Worker, relay: RelayDouble) -> None:
+    """With what it tests with; nobody has woken it. The goodbye is of the same process."""
+    worker.wait_for(lambda: bool(relay.present))
+    (there,) = relay.present
+    assert (there.device, there.concurrency, there.leaving) == ("spyre", 1, False)
+    assert [environment.name for environment in there.environments] == ["default"]
+    assert there.environments[0].torch_version.startswith("2.13.")
+    assert there.sandbox.split(":")[0] in {"bubblewrap", "none"}
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.process.wait(LIMIT_S) == 0
+    assert relay.present[1:] == [there.model_copy(update={"leaving": True})]
+
+
+@pytest.mark.e2e
 def test_sigterm_ends_softly_in_the_middle_of_a_shard(worker: Worker, relay: RelayDouble, change: Change) -> None:
     """Results so far are posted, the shard becomes due again, and the process ends by itself."""
     relay.leases.append(a_test_lease(change, orders(*(f"test_slow_{number}" for number in range(20)))))

@@ -8,11 +8,13 @@ from __future__ import annotations
 from alembic import context
 
 from relay.store.access_models import AccessToken
+from relay.store.comment_models import CommentAnswer
 from relay.store.crcr_models import CrcrResult
 from relay.store.log_models import ShardLog
+from relay.store.presence_models import Worker
 
 #: One of each module that has tables: all tables share one metadata, and are in it once their module is imported.
-_TABLES = (CrcrResult, AccessToken, ShardLog)
+_TABLES = (CrcrResult, AccessToken, ShardLog, CommentAnswer)
 
 context.configure(
     connection=context.config.attributes["connection"],

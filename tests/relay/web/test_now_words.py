@@ -6,7 +6,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from relay.now_views import DeviceNow, Expectation, ExpectedBy, NowView, RunNow, ShardsNow, WorkerNow, WorkerState
+from relay.contract import TestedOn
+from relay.now_views import (
+    DeviceNow,
+    Expectation,
+    ExpectedBy,
+    NowView,
+    RunNow,
+    ShardsNow,
+    TraitValue,
+    WorkerAbout,
+    WorkerDifference,
+    WorkerNow,
+    WorkerState,
+)
 from relay.views import RunState, RunSummary
 from relay.web import now_words as words
 
@@ -42,8 +55,18 @@ def run(elapsed_s: float = 0.0, expected_s: float | None = None, **more: object)
 
 
 def worker(state: WorkerState, **more: object) -> WorkerNow:
-    seen = WorkerNow(name="w", device="spyre", state=state, seen_at=AT, run_id=1, kind="test", attempt=1, progress="")
+    leased = state in {WORKING, SILENT}
+    seen = WorkerNow(name="w", device="spyre", state=state, seen_at=AT, leased=leased, run_id=1, kind="test", attempt=1)
     return seen.model_copy(update=more)
+
+
+def about(*versions: str, **more: object) -> WorkerAbout:
+    environments = tuple(
+        TestedOn(name=f"env{n}", torch_version=version, python_version="3.11.7", device_profile="compat")
+        for n, version in enumerate(versions)
+    )
+    said = WorkerAbout(version="1", sandbox="bubblewrap", environments=environments, started_at=AT)
+    return said.model_copy(update=more)
 
 
 def device(running: int, queued: int, *states: WorkerState) -> DeviceNow:
@@ -66,7 +89,7 @@ WORKING, SILENT, IDLE = WorkerState.WORKING, WorkerState.SILENT, WorkerState.IDL
         (device(0, 0, IDLE), "Nothing to do; 1 worker idle."),
         (device(1, 0, WORKING), "1 run at work, 0 waiting; 1 worker at work."),
         (device(2, 3, WORKING, WORKING), "2 runs at work, 3 waiting; 2 workers at work."),
-        (device(2, 3, WORKING, SILENT, IDLE), "2 runs at work, 3 waiting; workers: 1 at work, 1 silent, 1 idle."),
+        (device(2, 3, WORKING, SILENT, IDLE), "2 runs at work, 3 waiting; workers: 1 at work, 1 idle, 1 silent."),
     ],
 )
 def test_a_device_in_one_line(shown: DeviceNow, sentence: str) -> None:
@@ -123,6 +146,52 @@ def test_what_a_worker_does() -> None:
     assert words.doing(worker(WORKING, kind="select")) == "chooses tests for"
     assert words.doing(worker(SILENT, attempt=2)) == "runs tests of (attempt 2)"
     assert words.doing(worker(IDLE)) == "last on"
+
+
+def test_a_worker_that_waits_or_fell_silent_while_it_waited_has_only_a_past() -> None:
+    assert words.doing(worker(IDLE, run_id=None)) == "has not worked on a run yet"
+    assert words.doing(worker(SILENT, leased=False)) == "last on"
+
+
+def test_a_worker_that_says_nothing_while_it_waits_may_be_gone() -> None:
+    assert words.last_word(worker(IDLE)) == "may be gone; last seen"
+    assert words.last_word(worker(IDLE, about=about("2.13.0"))) == "last heartbeat"
+    assert words.last_word(worker(WORKING)) == "last heartbeat"
+
+
+def test_workers_that_idle_beside_waiting_runs_are_not_to_be_started_once_more() -> None:
+    idle = device(0, 1).model_copy(update={"workers": (worker(IDLE, about=about("2.13.0")),)})
+    assert words.trouble(idle) == (
+        "1 run waits and no worker is at work on spyre, though 1 worker is there and idle: it may not hear the broker."
+    )
+    assert (words.advice(idle), words.advice(device(0, 1, SILENT))) == ("relay doctor", "relay worker")
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (None, ""),
+        (about(), "no environment it can test in, bubblewrap"),
+        (about("2.13.0"), "torch 2.13.0, Python 3.11.7, profile compat, bubblewrap"),
+        (about("2.13.0", "2.12.1"), "torch 2.13.0, Python 3.11.7, profile compat and 1 more, bubblewrap"),
+        (
+            about("2.13.0", sandbox="none: bubblewrap is not installed", concurrency=3),
+            "torch 2.13.0, Python 3.11.7, profile compat, no sandbox, 3 shards at a time",
+        ),
+    ],
+)
+def test_what_a_worker_tests_with(said: WorkerAbout | None, sentence: str) -> None:
+    assert words.tests_with(worker(IDLE, about=said)) == sentence
+
+
+def test_a_difference_names_values_and_workers() -> None:
+    many = tuple(f"w{n}" for n in range(7))
+    found = WorkerDifference(
+        device="spyre",
+        trait="torch",
+        values=(TraitValue(value="2.13.0", workers=many), TraitValue(value="2.12.1", workers=("x",))),
+    )
+    assert words.difference(found) == "torch: 2.13.0 (w0, w1, w2, w3, w4 and 2 more), 2.12.1 (x)"
 
 
 def test_a_screen_reader_hears_of_all_devices() -> None:

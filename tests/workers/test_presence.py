@@ -1,0 +1,52 @@
+"""A worker says that it is there for as long as it is, and no trouble with that is a trouble of its work."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import pytest
+from structlog.testing import capture_logs
+
+from relay.contract import WorkerPresent
+from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from workers.presence import Presence
+from workers.relay_client import RelayClient
+
+
+def describe() -> WorkerPresent:
+    return WorkerPresent(worker="w1", device="spyre", process="p1", version="1")
+
+
+@pytest.fixture
+def channel(relay: RelayDouble) -> Iterator[RelayClient]:
+    relay.present_every_s = 0.05
+    with RelayClient(relay.url, TOKEN) as client:
+        yield client
+
+
+def test_it_says_so_again_and_again_and_goodbye_once(relay: RelayDouble, channel: RelayClient) -> None:
+    with Presence(channel, describe) as presence:
+        presence.start()
+        presence.start()
+        eventually(lambda: len(relay.present) > 2)
+    assert [message.leaving for message in relay.present].count(True) == 1
+    assert relay.present[-1] == describe().model_copy(update={"leaving": True})
+
+
+def test_who_never_began_says_no_goodbye(relay: RelayDouble, channel: RelayClient) -> None:
+    with Presence(channel, describe):
+        pass
+    assert relay.present == []
+
+
+@pytest.mark.parametrize("status", [401, 404, 422, 503])
+def test_a_relay_that_does_not_listen_is_told_of_once_and_asked_again(
+    relay: RelayDouble, channel: RelayClient, status: int
+) -> None:
+    """Also one of an older version, which knows no such path."""
+    relay.failures["presence"] = deque([status] * 2)
+    with capture_logs() as said, Presence(channel, describe, first_interval_s=0.05) as presence:
+        presence.start()
+        eventually(lambda: bool(relay.present))
+    assert [line["log_level"] for line in said] == ["warning", "info"]
