@@ -19,13 +19,30 @@ from relay.cli.exits import ExitCode, exit_code
 from relay.cli.manner import Manner, behave, to_the_front
 from relay.cli.output import has_format, show_failure, wants_json
 from relay.cli.root import build
+from relay.cli.streams import NoOutput, ReaderGone, flush_at_the_end, guard_streams, write_no_more
 from relay.errors import SettingsError
 from relay.failures import Failure
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The console script: run one command line, exit with its code."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    guard_streams()
+    sys.exit(_written(sys.argv[1:] if arguments is None else arguments))
+
+
+def _written(arguments: Sequence[str]) -> int:
+    """Run a command line to its end, which is when all it says is written."""
+    try:
+        code = run(arguments)
+        flush_at_the_end()
+    except ReaderGone:
+        write_no_more()
+        return ExitCode.READER_GONE
+    except NoOutput as failure:
+        write_no_more()
+        show_failure(failure, as_json=False)  # where JSON goes, nothing can be written
+        return exit_code(failure)
+    return code
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -44,22 +61,24 @@ def run(arguments: Sequence[str]) -> int:
         # Not standalone: the ends of a command are translated here, in one place, also for --json.
         code = build()(to_the_front(arguments), prog_name="relay", standalone_mode=False)
     except typer.TyperException as error:
-        return _usage(error, as_json)
+        return _usage(error, arguments, as_json)
     except SettingsError as error:
         show_failure(Failure(str(error), code="bad_settings"), as_json=as_json)
         return ExitCode.FAILED
+    except NoOutput:
+        raise
     except Failure as failure:
         show_failure(failure, as_json=as_json)
         return exit_code(failure)
     return code if isinstance(code, int) else ExitCode.OK
 
 
-def _usage(error: typer.TyperException, as_json: bool) -> int:
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "relay"
-    message = text.in_our_words(error.format_message())
+def _usage(error: typer.TyperException, words: Sequence[str], as_json: bool) -> int:
+    message = error.format_message()
     if "\n" in message:  # a group without a command: its help is the message
         sys.stderr.write(message.rstrip() + "\n")
         return error.exit_code
-    show_failure(Failure(message, text.usage_hint(command), code="usage"), as_json=as_json)
+    from relay.cli.usage import wrong_line
+
+    show_failure(wrong_line(error, words, build()), as_json=as_json)
     return error.exit_code

@@ -11,7 +11,8 @@ from relay.failures import Failure
 
 
 class ExitCode(IntEnum):
-    """After `gh help exit-codes`, and click's 2 for usage."""
+    """After `gh help exit-codes`, and click's 2 for usage. The last two are 128 and a signal's number, as shells tell
+    of it: SIGINT, SIGPIPE."""
 
     OK = 0
     FAILED = 1
@@ -20,6 +21,7 @@ class ExitCode(IntEnum):
     RED = 5
     PENDING = 8
     INTERRUPTED = 130
+    READER_GONE = 141
 
 
 MEANINGS = {
@@ -30,6 +32,7 @@ MEANINGS = {
     ExitCode.RED: "with --exit-status or --fail-fast: a run is red or was cancelled; or manifests differ or are stale",
     ExitCode.PENDING: "the run was still going at --timeout",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
+    ExitCode.READER_GONE: "whoever read the output went away, as in `relay run list | head -1`",
 }
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 Json: TypeAlias = "Mapping[str, object] | Sequence[object] | BaseModel | str | int | float | bool | None"
 
 
-def to_json(value: object) -> str:
-    """One line of JSON. Raises `TypeError` for what has no JSON form."""
-    return json.dumps(value, default=_plain, ensure_ascii=False)
+def to_json(value: object, *, encoding: str = "utf-8") -> str:
+    """One line of JSON, escaped where `encoding` has not every character. Raises `TypeError` for what has no JSON
+    form."""
+    return json.dumps(value, default=_plain, ensure_ascii=not encoding.lower().replace("-", "").startswith("utf"))
 
 
 def _plain(value: object) -> object:

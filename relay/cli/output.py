@@ -72,8 +72,7 @@ class Output:
             from relay.cli.fields import chosen
 
             value = chosen(value, fields)
-        sys.stdout.write(to_json(value) + "\n")
-        sys.stdout.flush()
+        _write_json(value)
 
     def line_of(self, kinds: Sequence[str], value: Json) -> None:
         """One line of a stream of objects with one of `kinds` as their only key. Left out where it has none of the
@@ -83,8 +82,7 @@ class Output:
 
             value = chosen_of_stream(value, fields, kinds)
         if value is not None:
-            sys.stdout.write(to_json(value) + "\n")
-            sys.stdout.flush()
+            _write_json(value)
 
     def say(self, line: str = "") -> None:
         """A line of data for people."""
@@ -146,6 +144,11 @@ class Output:
         console.print(table)
 
 
+def _write_json(value: Json) -> None:
+    sys.stdout.write(to_json(value, encoding=sys.stdout.encoding or "utf-8") + "\n")
+    sys.stdout.flush()
+
+
 def wants_colour(is_terminal: bool) -> bool:
     """By --color, else NO_COLOR (https://no-color.org), else FORCE_COLOR (https://force-color.org), else where a
     terminal is."""
@@ -179,7 +182,7 @@ def show_failure(failure: Failure, *, as_json: bool) -> None:
     """The end of a command that did not work: an object on stdout for programs, sentences on stderr for people."""
     if as_json:
         told = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        sys.stdout.write(to_json({**told, "request_id": failure.request_id}) + "\n")
+        _write_json({**told, "request_id": failure.request_id})
         return
     sys.stderr.write(f"error: {clean(failure.message)}\n")
     if failure.hint:

@@ -6,7 +6,6 @@ functions here only put words around values. Standard library only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -32,10 +31,6 @@ def did_you_mean(guess: str) -> str:
 
 def unknown_state(given: str, guess: str, known: Iterable[str]) -> str:
     return f"there is no state '{given}'.{did_you_mean(guess) if guess else ''} States are: {', '.join(known)}."
-
-
-def usage_hint(command: str) -> str:
-    return f"`{command} --help` shows how it is used"
 
 
 def unknown_field(given: str, guess: str, known: Iterable[str]) -> str:
@@ -68,23 +63,6 @@ def would_ask_hint() -> str:
 
 def declined() -> str:
     return "nothing was done"
-
-
-#: What the library that reads options says of a wrong value, and what it means.
-_VALUES = (
-    (r"Input should be a valid integer.*", "it has to be a whole number"),
-    (r"Input should be a valid number.*", "it has to be a number"),
-    (r"Input should be less than or equal to (\S+)", r"it has to be \1 or less"),
-    (r"Input should be greater than or equal to (\S+)", r"it has to be \1 or more"),
-    (r"Value error, ", ""),
-)
-
-
-def in_our_words(message: str) -> str:
-    """A usage error without the words of a library."""
-    for theirs, ours in _VALUES:
-        message = re.sub(theirs, ours, message)
-    return message
 
 
 def bad_settings(problems: Sequence[str]) -> str:
@@ -190,6 +168,10 @@ def serving(url: str, workers: int) -> str:
 
 def serving_web(url: str) -> str:
     return f"the web part is up at {url}; Ctrl-C stops it"
+
+
+def in_background() -> str:
+    return "delivering and sweeping; Ctrl-C stops it"
 
 
 def stopping() -> str:
