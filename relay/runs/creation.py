@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from relay.contract import ShardKind
 from relay.errors import ConflictError, NotFoundError
 from relay.runs.endings import call_off
+from relay.runs.shard_lines import SELECT_ORDINAL
 from relay.runs.states import FINAL_RUN_STATES, lock_run, note
 from relay.store.models import PlannedTest, Run, Shard, ShardState, Trigger
 from relay.views import RunState, Verdict
@@ -96,7 +97,7 @@ def _insert(session: Session, new: NewRun, now: datetime) -> Run:
     )
     session.add(run)
     session.flush()
-    session.add(Shard(run_id=run.id, ordinal=0, kind=ShardKind.SELECT, state=ShardState.DUE))
+    session.add(Shard(run_id=run.id, ordinal=SELECT_ORDINAL, kind=ShardKind.SELECT, state=ShardState.DUE))
     note(session, run.id, now, "run.received", f"Run {run.id} opened by {new.trigger}, attempt {new.attempt}.")
     return run
 

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from relay.contract import NOTHING_AFFECTED, NotTested, ShardKind
+from relay.runs import shard_lines
 from relay.runs.operators import forget_old_uses
 from relay.runs.states import FINAL_SHARD_STATES, transition
 from relay.runs.verdicts import JudgedTest, conclude
@@ -34,12 +35,12 @@ def give_back(session: Session, shard: Shard, max_attempts: int, now: datetime, 
     """A lease ended without the work: the shard is due again, or lost after `max_attempts` leases. A shard that only
     missed its goodbye is done."""
     if shard.kind is ShardKind.TEST and not open_tests(session, shard):
-        complete_shard(session, shard, now, f"Shard {shard.ordinal} is done: all its tests are reported.")
+        complete_shard(session, shard, now, shard_lines.done(shard.ordinal, ": all its tests are reported"))
     elif shard.attempt < max_attempts:
-        text = f"Shard {shard.ordinal} is due again after attempt {shard.attempt} of {max_attempts}: {error}"
+        text = shard_lines.due_again(shard.ordinal, shard.attempt, max_attempts, error)
         transition(session, shard, ShardState.DUE, now, text, lease_expires_at=None, progress="", error=error)
     else:
-        text = f"Shard {shard.ordinal} is given up after {shard.attempt} attempts: {error}"
+        text = shard_lines.given_up(shard.ordinal, shard.attempt, error)
         lose_shard(session, shard, now, text, error)
 
 
@@ -58,7 +59,7 @@ def call_off(session: Session, run: Run, to: RunState, now: datetime, reason: st
     """End a run without a conclusion (`cancelled`, `failed`) together with the shards it still has."""
     query = select(Shard).where(Shard.run_id == run.id, Shard.state.not_in(FINAL_SHARD_STATES))
     for shard in session.scalars(query.order_by(Shard.ordinal)).all():
-        lose_shard(session, shard, now, f"Shard {shard.ordinal} is called off.", reason)
+        lose_shard(session, shard, now, shard_lines.called_off(shard.ordinal), reason)
     transition(session, run, to, now, reason, headline=reason, finished_at=now)
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from relay.contract import Heartbeat, ShardKind
 from relay.errors import LeaseLostError, NotFoundError
+from relay.runs import shard_lines
 from relay.runs.endings import give_back
 from relay.runs.reconcile import reconcile
 from relay.runs.states import FINAL_RUN_STATES, is_row_id, lock_run, transition
@@ -70,7 +71,7 @@ def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_a
         shard,
         ShardState.LEASED,
         now,
-        f"Shard {shard.ordinal} ({shard.kind}) is leased by {worker}, attempt {attempt}.",
+        shard_lines.leased(shard.ordinal, shard.kind, worker, attempt),
         attempt=attempt,
         lease_id=secrets.token_urlsafe(24),
         lease_worker=worker,

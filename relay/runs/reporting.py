@@ -24,6 +24,7 @@ from relay.contract import (
     Tree,
 )
 from relay.errors import BadMessageError, ConflictError
+from relay.runs import shard_lines
 from relay.runs.endings import complete_shard, give_back, open_tests
 from relay.runs.holdout import note_misses
 from relay.runs.leases import LeaseTerms, locked_shard, require_lease
@@ -52,7 +53,7 @@ def accept_selection(session: Session, shard_id: int, posted: SelectionPosted, n
         return
     require_lease(shard, posted.lease_id)
     record_selection(session, run, posted.report, now)
-    complete_shard(session, shard, now, f"Selected by {shard.lease_worker}.")
+    complete_shard(session, shard, now, shard_lines.selected(shard.lease_worker))
     reconcile(session, run, now)
 
 
@@ -76,7 +77,7 @@ def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: 
         _record_result(session, tests[result.id], result)
     record_uses(session, run, ((tests[result.id].base, result.operators) for result in fresh))
     note_misses(session, run, tests, fresh, now)
-    note(session, run.id, now, "tests.reported", f"{len(fresh)} results of shard {shard.ordinal}.")
+    note(session, run.id, now, "tests.reported", shard_lines.reported(len(fresh), shard.ordinal))
 
 
 def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: datetime, terms: LeaseTerms) -> None:
@@ -94,7 +95,7 @@ def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: 
     if error:
         give_back(session, shard, terms.max_attempts, now, error)
     else:
-        complete_shard(session, shard, now, f"Shard {shard.ordinal} is done.")
+        complete_shard(session, shard, now, shard_lines.done(shard.ordinal))
     reconcile(session, run, now)
 
 

@@ -21,12 +21,15 @@ from relay.runs.audit_listing import list_audits
 from relay.runs.event_listing import newest_event_id
 from relay.runs.listings import Considered, list_tests, list_waiting_tests, load_considered
 from relay.runs.queries import BY_WEIGHT, FAILURES, last_event_id, list_runs, run_detail
+from relay.runs.shard_history import shard_lanes
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
 from relay.views import RunDetail, RunPage, RunState, TestPage, TestView, Verdict
-from relay.web import wording
+from relay.web import shard_words, wording
+from relay.web.funnel_picture import funnel_picture
 from relay.web.live.access import Reads
 from relay.web.pages.shell import PAGES, Pager, choice, number
+from relay.web.shard_timeline import LANES_CAP, time_line
 
 _RUNS = 25
 _AUDITS = 10
@@ -144,6 +147,7 @@ def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
         groups = tuple(_groups(session, detail, wanted))
         bases = {test.base for group in groups for test in group.tests}
         considered = load_considered(session, wanted.run_id)
+        lanes = shard_lanes(session, wanted.run_id, detail.run.created_at, detail.run.finished_at)
     run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
     return _left_out(considered, wanted) | {
         "last_event": last_event,
@@ -155,6 +159,10 @@ def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
         "announcement": wording.announcement(run),
         "no_results": wording.no_results(run, live),
         "groups": groups,
+        "funnel": funnel_picture(detail.funnel) if detail.funnel else None,
+        "timeline": time_line(lanes, run.created_at, run.finished_at or context.now()),
+        "lanes_cap": LANES_CAP,
+        "shard_words": shard_words,
         "working": sum(shard.state == ShardState.LEASED for shard in detail.shards),
         "shard_trouble": any(shard.error for shard in detail.shards),
     }

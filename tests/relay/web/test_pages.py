@@ -169,7 +169,7 @@ def test_the_verdict_comes_first_then_failures_then_the_rest(client: TestClient,
 
 def test_the_funnel_has_its_counts_and_bars(client: TestClient, story: Story) -> None:
     found = page(client, f"/runs/{finished(story)}")
-    bars = [bar["aria-label"] for bar in found.having("svg", role="img")]
+    bars = [bar["aria-label"] for bar in found.having("svg", **{"class": "bar"})]
     assert bars[1] == "68 of 268 base tests left this stage"
     assert len(bars) == 4
     assert "no model is configured" in found.text
