@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
 from relay.failures import Failure
+from relay.now_views import WorkersView
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.views import (
     ApiError,
@@ -124,6 +125,10 @@ class ApiClient:
     def version(self) -> Mapping[str, object]:
         """The version the service runs."""
         return self._object("GET", "/api/v1/version")
+
+    def workers(self) -> WorkersView:
+        """The workers of the last day. Raises `NotFound` when the service is too old to tell."""
+        return self._get(WorkersView, "/api/v1/workers", {})
 
     def runs(
         self,

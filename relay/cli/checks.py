@@ -65,7 +65,9 @@ def run_checks(url: str | None) -> list[Check]:
         check_manifests,
         check_model,
     ]
-    return [*checks, *(check(settings) for check in with_settings), check_service(settings, url)]
+    from relay.cli.worker_checks import check_workers
+
+    return [*checks, *(check(settings) for check in with_settings), check_service(settings, url), check_workers(url)]
 
 
 def check_python() -> Check:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.cli import status_text, text
+from relay.cli import status_text, text, workers_text
 from relay.cli.one_run import row_of
 from relay.cli.options import JsonOption, RepositoryOption, UrlOption
 from relay.cli.output import Output, one_line
@@ -72,6 +72,22 @@ def look(client: ApiClient, repo: str | None) -> dict[str, object]:
         "more_under_way": any(page.next_before is not None for page in pages.values()),
         "newest_ended": ended[0].model_dump(mode="json") if ended else None,
         "dead_deliveries": dead.get(LetterState.DEAD, 0),
+        **_workers(client),
+    }
+
+
+def _workers(client: ApiClient) -> dict[str, object]:
+    """Who works and waits, without moments: a heartbeat is no change. Nothing of a service too old to tell."""
+    from relay.client import NotFound
+
+    try:
+        found = client.workers()
+    except NotFound:
+        return {}
+    told = {"name", "device", "state", "run_id"}
+    return {
+        "workers": [worker.model_dump(mode="json", include=told) for worker in found.workers],
+        "worker_differences": [difference.model_dump(mode="json") for difference in found.differences],
     }
 
 
@@ -92,6 +108,8 @@ def _show(out: Output, now: dict[str, object]) -> None:
     out.say(status_text.service(out.status(health.status), str(now["url"]), str(now["version"]), health.device))
     if health.manifest_problem:
         out.say(status_text.manifest_problem(one_line(health.manifest_problem, 500)))
+    if "workers" in now:
+        _show_workers(out, now)
     runs = [RunSummary.model_validate(run) for run in _list(now["under_way"])]
     out.say(status_text.under_way(len(runs), more=bool(now["more_under_way"])))
     out.table(("RUN", "STATE", "CHANGE", "TITLE", "TESTS", "CREATED"), [row_of(out, run) for run in runs])
@@ -101,6 +119,17 @@ def _show(out: Output, now: dict[str, object]) -> None:
     if dead := now["dead_deliveries"]:
         out.say(status_text.dead_deliveries(int(str(dead))))
         out.note(text.next_step("relay delivery list --state dead"))
+
+
+def _show_workers(out: Output, now: dict[str, object]) -> None:
+    from relay.cli.worker_checks import sentence_of
+    from relay.now_views import WorkerDifference
+
+    out.say(
+        workers_text.counted([str(worker["state"]) for worker in _list(now["workers"]) if isinstance(worker, dict)])
+    )
+    for found in _list(now["worker_differences"]):
+        out.note(sentence_of(WorkerDifference.model_validate(found)))
 
 
 def _list(value: object) -> list[object]:

@@ -16,7 +16,9 @@ from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
+from relay.now_views import WorkerAbout, WorkerNow, WorkerState, WorkersView
 from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
+from relay.runs.worker_differences import differences
 from relay.views import (
     ApiError,
     Conclusion,
@@ -99,6 +101,15 @@ def a_dead_letter(letter_id: int) -> LetterView:
     )
 
 
+def a_worker(
+    name: str, state: WorkerState = WorkerState.IDLE, torch: str = "2.13.0", version: str = "9.9.9"
+) -> WorkerNow:
+    """One that has worked on run 3."""
+    environment = TestedOn(name="default", torch_version=torch, python_version="3.11.7", device_profile="compat")
+    about = WorkerAbout(version=version, sandbox="bubblewrap", environments=(environment,), started_at=CREATED)
+    return WorkerNow(name=name, device="spyre", state=state, seen_at=CREATED, run_id=3, kind="test", about=about)
+
+
 def events_of(run_id: int, count: int) -> list[RunEvent]:
     """The first events of a run."""
     return [RunEvent(id=n, run_id=run_id, at=CREATED, kind="state", text=f"event {n}") for n in range(1, count + 1)]
@@ -127,6 +138,7 @@ class StandIn:
     letters: dict[str, int] = field(default_factory=dict)
     url: str = ""
     manifest_problem: str = ""
+    workers: list[WorkerNow] | None = field(default_factory=lambda: [a_worker("w1")])
     tested_on: TestedOn | None = None
 
 
@@ -146,6 +158,13 @@ def _add_service_routes(app: FastAPI, state: StandIn) -> None:
     @app.get("/api/v1/version")
     def version() -> dict[str, str]:
         return {"name": "oot-relay", "version": "9.9.9"}
+
+    @app.get("/api/v1/workers")
+    def workers() -> Response:
+        if state.workers is None:
+            return JSONResponse(ApiError(code="not_found", message="no such path").model_dump(), 404)
+        told = WorkersView(workers=tuple(state.workers), differences=differences(state.workers))
+        return JSONResponse(told.model_dump(mode="json"))
 
     @app.get("/api/v1/outbox")
     def outbox() -> LetterPage:

@@ -26,6 +26,7 @@ NAMES = [
     "manifests",
     "model",
     "service",
+    "workers",
 ]
 
 

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
+from relay.now_views import WorkerState
 from relay.views import RunState
 from tests.relay.cli.conftest import Relay
-from tests.relay.stand_in import StandIn, a_run, closed_port
+from tests.relay.stand_in import StandIn, a_run, a_worker, closed_port
 
 
 def test_what_there_is_in_the_order_of_importance(relay: Relay, service: StandIn) -> None:
@@ -22,9 +23,10 @@ def test_what_there_is_in_the_order_of_importance(relay: Relay, service: StandIn
     ended = relay("status")
     lines = ended.out.splitlines()
     assert lines[0] == f"ok  {service.url}, version 9.9.9, device spyre"
-    assert lines[1] == "2 runs are under way"
-    assert [line.split("\t")[:2] for line in lines[2:4]] == [["2", "running"], ["4", "received"]]
-    assert lines[4:] == [
+    assert lines[1] == "1 worker: 1 idle"
+    assert lines[2] == "2 runs are under way"
+    assert [line.split("\t")[:2] for line in lines[3:5]] == [["2", "running"], ["4", "received"]]
+    assert lines[5:] == [
         "newest that ended: run 3  success  3 tests, all as expected",
         "2 deliveries could not be sent",
     ]
@@ -37,7 +39,7 @@ def test_nothing_under_way_and_a_bad_manifest(relay: Relay, service: StandIn) ->
     service.manifest_problem = "ops.yaml:1: no\x1b[2J"
     lines = relay("status").out.splitlines()
     assert lines[1:] == ["manifests: the last good ones are in use: ops.yaml:1: no\N{REPLACEMENT CHARACTER}[2J",
-                         "no run is under way"]  # fmt: skip  # one line each
+                         "1 worker: 1 idle", "no run is under way"]  # fmt: skip  # one line each
 
 
 def test_for_programs(relay: Relay, service: StandIn) -> None:
@@ -61,6 +63,32 @@ def test_one_repository_by_option_or_environment(
     monkeypatch.setenv("RELAY_REPO", "acme/other")
     relay("status")
     assert all("repo=acme%2Fother" in asked for asked in service.asked)
+
+
+def test_workers_are_counted_and_what_differs_is_told(relay: Relay, service: StandIn) -> None:
+    """Who said goodbye is not counted, and a heartbeat is no change worth a line of --watch."""
+    service.workers = [
+        *(
+            a_worker("w1", WorkerState.WORKING),
+            a_worker("w2", torch="2.12.1"),
+            a_worker("w3\x1b[2J", WorkerState.SILENT),
+        ),
+        a_worker("w4", WorkerState.LEFT),
+    ]
+    ended = relay("status")
+    assert ended.out.splitlines()[1] == "3 workers: 1 at work, 1 idle, 1 silent"
+    assert ended.err.splitlines()[0] == "workers of spyre are not alike in torch: 2.12.1 (w2), 2.13.0 (w1)"
+    told = relay("status", "--json", "--fields", "workers,worker_differences.trait").json
+    assert isinstance(told, dict)
+    assert told["workers"][0] == {"name": "w1", "device": "spyre", "state": "working", "run_id": 3}
+    assert told["worker_differences"] == [{"trait": "torch"}]
+
+
+def test_a_service_without_workers_and_one_too_old_to_tell(relay: Relay, service: StandIn) -> None:
+    service.workers = []
+    assert relay("status").out.splitlines()[1] == "no worker is connected"
+    service.workers = None
+    assert relay("status").out.splitlines()[1] == "1 run is under way"
 
 
 def test_watching_writes_a_line_for_each_change_until_ctrl_c(service: StandIn) -> None:
