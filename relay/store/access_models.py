@@ -36,6 +36,8 @@ class Via(StrEnum):
 
     API = "api"
     PAGE = "page"
+    #: By a comment on a pull request; the actor is GitHub's login.
+    COMMENT = "comment"
 
 
 class AccessToken(Base):

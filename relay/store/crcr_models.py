@@ -61,6 +61,10 @@ class OutboxKind(StrEnum):
     PLAN = "plan"
     #: That GitHub shall send a delivery again that we did not take.
     REDELIVER = "redeliver"
+    #: The commands of a comment, until it is known whether their author may.
+    COMMAND = "command"
+    #: Our comment on a pull request.
+    COMMENT = "comment"
 
 
 class OutboxState(StrEnum):

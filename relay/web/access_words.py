@@ -20,6 +20,7 @@ _SCOPES = {
 }
 
 _ACTIONS = {
+    "run.open": "opened",
     "run.rerun": "ran again",
     "run.cancel": "cancelled",
     "audit.start": "started an audit",

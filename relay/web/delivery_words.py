@@ -29,6 +29,8 @@ KIND_WORDS: Mapping[OutboxKind, str] = {
     OutboxKind.HUD: "forward a result to a dashboard",
     OutboxKind.PLAN: "find out whom to tell of a webhook",
     OutboxKind.REDELIVER: "have a missed webhook sent again",
+    OutboxKind.COMMAND: "find out whether a comment's author may",
+    OutboxKind.COMMENT: "answer in a pull request",
 }
 _DISPATCH_WORDS: Mapping[str, Word] = {
     DispatchState.QUEUED: Word("…", "queued", "busy", "in the outbox"),

@@ -14,7 +14,7 @@ from relay.store.log_models import ShardLog
 from relay.store.presence_models import Worker
 
 #: One of each module that has tables: all tables share one metadata, and are in it once their module is imported.
-_TABLES = (CrcrResult, AccessToken, ShardLog, CommentAnswer)
+_TABLES = (CrcrResult, AccessToken, ShardLog, Worker, CommentAnswer)
 
 context.configure(
     connection=context.config.attributes["connection"],
