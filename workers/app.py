@@ -26,6 +26,7 @@ from workers.relay_client import RelayClient
 from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
+from workers.shards.redaction import Redactor
 from workers.shutdown import ShutdownFlag
 from workers.triage_client import triage_client
 from workers.workbench import Bench
@@ -85,6 +86,7 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             shutting_down=shutdown.is_set,
             manifest_profile=settings.manifest_profile,
             function_map=settings.function_map,
+            redact=Redactor(settings.own_secrets()),
         )
         return session.run()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -30,9 +30,11 @@ from workers.shards.base_results import BaseResults, CachedBase, ObservationStor
 from workers.shards.function_map import usable_map
 from workers.shards.observed_operators import RecordedTests
 from workers.shards.past import RecordedOutcomes, RecordedSeconds
+from workers.shards.redaction import Redactor
 from workers.shards.report import capped
 from workers.shards.results import ResultPoster
 from workers.shards.select_shard import SelectRun
+from workers.shards.shard_log import ShardLog
 from workers.shards.test_shard import ShardRun
 from workers.shards.tested_trees import TestedTrees
 from workers.upstream.checkout import Checkout, checked_out
@@ -47,9 +49,23 @@ class BrokenLeaseError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _Held:
+    """A shard in hand."""
+
+    lease: Lease
+    keeper: LeaseKeeper
+    log: ShardLog
+
+    def say(self, progress: str) -> None:
+        """What is done now: for the page with the next heartbeat, and in the log."""
+        self.keeper.say(progress)
+        self.log.step(progress)
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One worker process awake. `bench` is what it tests with, `make_llm` gets the relay's triage settings;
-    `shutting_down` is asked between tests."""
+    `shutting_down` is asked between tests, `redact` takes secrets out of what is logged."""
 
     client: RelayClient
     workspace: Workspace
@@ -59,6 +75,7 @@ class Session:
     shutting_down: Callable[[], bool]
     manifest_profile: Profile = Profile.COMPAT
     function_map: Path | None = None
+    redact: Callable[[str], str] = field(default_factory=Redactor)
 
     def run(self) -> int:
         """Work until nothing is due; returns how many shards were taken. A relay that cannot be used is logged: the
@@ -82,33 +99,45 @@ class Session:
     def _take(self, lease: Lease) -> None:
         shard = log.bind(run=lease.run_id, shard=lease.shard_id, kind=lease.kind.value, attempt=lease.attempt)
         shard.info("shard leased")
-        with LeaseKeeper(self.client, lease, self.shutting_down) as keeper:
+        with (
+            LeaseKeeper(self.client, lease, self.shutting_down) as keeper,
+            ShardLog(self.client, lease, self.redact) as told,
+        ):
+            held = _Held(lease, keeper, told)
             try:
-                self._work(lease, keeper)
+                self._work(held)
             except LeaseLostError:
                 keeper.lost()
             except Exception as error:  # noqa: BLE001 - whatever a shard ran into, the loop and the other shards go on
                 shard.exception("shard failed")
-                self._finish(lease, ShardOutcome.FAILED, _sentence(error))
+                self._finish(held, ShardOutcome.FAILED, _sentence(error))
         shard.info("shard ended", stopped=str(keeper.stop_reason or ""))
 
-    def _end(self, lease: Lease, keeper: LeaseKeeper, *, complete: bool) -> None:
+    def _end(self, held: _Held, *, complete: bool) -> None:
         """Say how the shard ended, unless nobody asks any more. From then on the lease is not kept."""
-        if complete and keeper.stop_reason in {None, StopReason.SHUTDOWN}:
-            self._finish(lease, ShardOutcome.DONE, "")
-        elif keeper.stop_reason is StopReason.SHUTDOWN:
-            self._finish(lease, ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
-        keeper.end()
+        reason = held.keeper.stop_reason
+        if complete and reason in {None, StopReason.SHUTDOWN}:
+            self._finish(held, ShardOutcome.DONE, "")
+        elif reason is StopReason.SHUTDOWN:
+            self._finish(held, ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
+        elif reason is not None:
+            held.log.step(f"stopped: {reason}")
+        held.keeper.end()
 
-    def _finish(self, lease: Lease, outcome: ShardOutcome, error: str) -> None:
+    def _finish(self, held: _Held, outcome: ShardOutcome, error: str) -> None:
+        if error:
+            held.log.failed(error)
+        # The page is read for the last time when the run ends.
+        held.log.flush()
         try:
-            self.client.finish(lease, outcome, capped(error, MESSAGE_CAP))
+            self.client.finish(held.lease, outcome, capped(error, MESSAGE_CAP))
         except RelayError as refusal:
             # The lease ends by itself, and the relay gives the shard out again.
-            log.warning("the end of a shard could not be reported", shard=lease.shard_id, error=str(refusal))
+            log.warning("the end of a shard could not be reported", shard=held.lease.shard_id, error=str(refusal))
 
-    def _work(self, lease: Lease, keeper: LeaseKeeper) -> None:
-        keeper.say("fetching the change")
+    def _work(self, held: _Held) -> None:
+        lease = held.lease
+        held.say("fetching the change")
         kept = self.workspace.trees if self.bench.confined else None
         with (
             self.workspace.shard_folder(lease.shard_id) as folder,
@@ -116,14 +145,15 @@ class Session:
         ):
             do = self._select if lease.kind is ShardKind.SELECT else self._test
             try:
-                complete = do(lease, checkout, keeper)
+                complete = do(held, checkout)
             except BuildStoppedError:
                 complete = False
             # Said before the trees are removed, which takes seconds on a large tree.
-            self._end(lease, keeper, complete=complete)
+            self._end(held, complete=complete)
 
-    def _select(self, lease: Lease, checkout: Checkout, keeper: LeaseKeeper) -> bool:
+    def _select(self, held: _Held, checkout: Checkout) -> bool:
         """Returns whether there is a report, which ends the shard by itself."""
+        lease = held.lease
         order = lease.select
         if order is None:
             raise BrokenLeaseError(
@@ -131,7 +161,7 @@ class Session:
             )
         choice = self.bench.choose(checkout)
         with (
-            self._ready(checkout, choice.environment, keeper) as (trees, runner, _),
+            self._ready(checkout, choice.environment, held) as (trees, runner, _),
             self._history(checkout) as history,
         ):
             run = SelectRun(
@@ -141,8 +171,9 @@ class Session:
                 tested_on=self.bench.tested_on(choice.environment),
                 device=self.identity.device,
                 llm=self.make_llm(order.triage) if order.triage else None,
-                should_stop=keeper.stop_requested,
-                say=keeper.say,
+                should_stop=held.keeper.stop_requested,
+                say=held.say,
+                log=held.log,
                 profile=self.manifest_profile,
                 known=Known(
                     history=history,
@@ -156,6 +187,7 @@ class Session:
             report = run.report(order)
         if report is None:
             return False
+        held.log.flush()
         self.client.post_selection(lease, report)
         return True
 
@@ -173,32 +205,33 @@ class Session:
             return None
         return CatalogFile(self.workspace.catalog, lambda note: log.warning("catalog not used", note=note))
 
-    def _test(self, lease: Lease, checkout: Checkout, keeper: LeaseKeeper) -> bool:
+    def _test(self, held: _Held, checkout: Checkout) -> bool:
         """Returns whether every test has its result."""
-        told = lease.tested_on
+        told = held.lease.tested_on
         environment = self.bench.planned(told) if told else self.bench.choose(checkout).environment
         with (
-            self._ready(checkout, environment, keeper) as (trees, runner, installation),
-            ResultPoster(self.client, lease) as poster,
+            self._ready(checkout, environment, held) as (trees, runner, installation),
+            ResultPoster(self.client, held.lease) as poster,
         ):
 
             def should_stop() -> bool:
-                return poster.failed or keeper.stop_requested()
+                return poster.failed or held.keeper.stop_requested()
 
             known = self._base_results(trees, environment, installation)
-            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, keeper.say, known)
-            return shard.run(lease.tests)
+            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, held.say, known, log=held.log)
+            return shard.run(held.lease.tests)
 
     @contextmanager
     def _ready(
-        self, checkout: Checkout, environment: Environment, keeper: LeaseKeeper
+        self, checkout: Checkout, environment: Environment, held: _Held
     ) -> Iterator[tuple[TestedTrees, DeviceRunner, Installation]]:
         """The trees of a change and a runner for them, in one environment."""
         scratch = checkout.folder / "scratch"
         scratch.mkdir()
         installation = self.bench.install(environment)
         builds = self.bench.builds
-        asked = builds.for_shard(checkout.mirror, environment, keeper.stop_requested, keeper.say) if builds else None
+        stop = held.keeper.stop_requested
+        asked = builds.for_shard(checkout.mirror, environment, stop, held.say) if builds else None
         with (
             TestedTrees(checkout, environment.wheel, asked) as trees,
             self.bench.make_runner(scratch, installation) as runner,

@@ -10,6 +10,7 @@ import os
 import socket
 from pathlib import Path
 from typing import Annotated, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -116,6 +117,10 @@ class WorkerSettings(BaseSettings):
             return self.worker_token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"RELAY_WORKER_TOKEN_FILE cannot be read: {error}") from error
+
+    def own_secrets(self) -> tuple[str, ...]:
+        """What this process knows and nobody may read in a log."""
+        return tuple(filter(None, (self.token, urlsplit(self.broker_url.get_secret_value()).password)))
 
     @property
     def libraries(self) -> Path:

@@ -27,7 +27,7 @@ from relay.contract import (
     TestResult,
     WorkerPresent,
 )
-from relay.contract.run_log import LogLine, LogPosted, LogTaken
+from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
 
 TOKEN = "worker-token-of-the-test"
 
@@ -51,8 +51,13 @@ class RelayDouble:
     posted: list[ResultsPosted] = field(default_factory=list)
     finished: list[ShardFinished] = field(default_factory=list)
     attempts: list[tuple[str, int]] = field(default_factory=list)
-    log: list[LogLine] = field(default_factory=list)
+    logs: dict[str, list[LogLine]] = field(default_factory=dict)
     log_cap: int = 100_000
+
+    @property
+    def log(self) -> list[tuple[LogKind, str]]:
+        """The lines of all leases, lease by lease."""
+        return [(line.kind, line.text) for log in self.logs.values() for line in log]
 
     @property
     def results(self) -> list[TestResult]:
@@ -106,9 +111,10 @@ class RelayDouble:
             refusal = self._refusal("log", request, body.lease_id)
             if refusal:
                 return refusal
-            assert body.first <= len(self.log), "lines are missing"
-            self.log += body.lines[len(self.log) - body.first :]
-            return JSONResponse(LogTaken(lines=len(self.log), full=len(self.log) >= self.log_cap).model_dump())
+            log = self.logs.setdefault(body.lease_id, [])
+            assert body.first <= len(log), "lines are missing"
+            log += body.lines[len(log) - body.first :]
+            return JSONResponse(LogTaken(lines=len(log), full=len(log) >= self.log_cap).model_dump())
 
         @app.post("/api/v1/worker/shards/{shard}/finish")
         def finish(shard: int, body: ShardFinished, request: Request) -> Response:

@@ -22,6 +22,7 @@ from relay.contract import (
     Tree,
     TriageSettings,
 )
+from relay.contract.run_log import LogKind
 from selector.triage import LlmClient
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
@@ -89,6 +90,42 @@ def test_a_shard_is_run_reported_and_finished(
     }
     assert [(end.outcome, end.error) for end in relay.finished] == [(ShardOutcome.DONE, "")]
     assert list((tmp_path / "work" / "shards").iterdir()) == []
+
+
+def test_the_log_of_a_shard_tells_its_steps_and_its_tests(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    """A failure that is not confirmed is told with both tries; all of it is there before the shard's end is."""
+    relay.leases.append(a_test_lease(change, TESTS[:2]))
+    awake(ScriptedRunner({("head", TESTS[0].id): (F, P)})).run()
+    failed, passed, again = (f"{word:<9}    0.500 s  {FILE}::TestASPYRE" for word in ("failed", "passed", "passed"))
+    assert relay.log == [
+        (LogKind.STEP, "fetching the change"),
+        (LogKind.STEP, f"running {FILE} (1 of 1)"),
+        (LogKind.FAILURE, f"{failed}::test_0"),
+        (LogKind.OUTPUT, "    failed on head"),
+        (LogKind.TEST, f"{passed}::test_1"),
+        (LogKind.TEST, f"{again}::test_0 (try 2)"),
+    ]
+
+
+def test_the_log_of_a_shard_that_breaks_ends_with_the_reason(relay: RelayDouble, awake: Callable[..., Session]) -> None:
+    relay.leases.append(a_test_lease(NOWHERE, TESTS))
+    awake(ScriptedRunner()).run()
+    kind, text = relay.log[-1]
+    assert kind is LogKind.FAILURE
+    assert text == relay.finished[0].error
+
+
+def test_a_relay_without_logs_gets_everything_else(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.failures["log"] = deque([404] * 50)
+    relay.leases.append(a_test_lease(change, TESTS))
+    awake(ScriptedRunner()).run()
+    assert len(relay.results) == len(TESTS)
+    assert relay.finished[0].outcome is ShardOutcome.DONE
+    assert len(relay.failures["log"]) == 49
 
 
 def test_a_run_planned_on_an_environment_that_is_not_here_is_left_to_others(

@@ -99,6 +99,11 @@ class Child:
         """The kept end of the output, from the last occurrence of `mark` on where there is one."""
         return self._output.after(mark)
 
+    def printed_between(self, mark: str, next_mark: str) -> str:
+        """What was printed so far from one mark to the next, as far as it is kept."""
+        self._output.drain()
+        return self._output.between(mark, next_mark)
+
     def _take(self) -> bytes:
         data = os.read(self._events, _CHUNK)
         self._open = bool(data)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from relay.contract import Observation
-from workers.runner.child.events import mark
+from workers.runner.child.events import mark, mark_of_file
 from workers.runner.child.order import Order
-from workers.runner.child_process import start_child
+from workers.runner.child_process import Child, start_child
 from workers.runner.details import how_it_ended, not_collected, with_output
 from workers.runner.ledger import Ledger
 from workers.runner.parents import TorchUnavailableError, WarmParents
@@ -60,10 +61,16 @@ class FileRun:
         order = replace(self.order, ids=tests, key=secrets.token_hex(len(self.order.key) // 2))
         own = {test: limit for test in tests if (limit := self.wanted[test].timeout_s) is not None}
         with start_child(parent, order, self.limits.output_bytes) as child:
+            self.ledger.printed = partial(self._printed, child)
             ending = follow(child, Clock(self.limits, own), self.ledger.receive, self.should_stop)
             output = child.output_after(mark(self.ledger.running or self.order.file))
         output = self.parents.without_paths(self.tree, output or parent.last_words())
         self._conclude(ending, output)
+
+    def _printed(self, child: Child, test: str) -> str:
+        """What a test printed that has just ended; the next one may have begun."""
+        output = child.printed_between(mark(test), mark_of_file(f"{self.order.file}::"))
+        return self.parents.without_paths(self.tree, output)
 
     def _conclude(self, ending: Ending, output: str) -> None:
         ledger = self.ledger

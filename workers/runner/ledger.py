@@ -17,6 +17,8 @@ from workers.runner.types import TestOutcome
 from workers.untrusted import storable
 
 OPERATOR_CHARS = 200
+#: Of what a failed test printed.
+OUTPUT_CHARS = 16_000
 #: What a child may observe; the other observations are seen from outside.
 _CLAIMS = {word.value: word for word in (Observation.PASSED, Observation.FAILED, Observation.SKIPPED)}
 _NO_END = "the test's process went on to the next test without a word of how this one ended"
@@ -33,6 +35,8 @@ class Ledger:
         self._on_outcome = on_outcome
         self._executed = ExecutedNames(on_executed) if on_executed is not None else None
         self._began_at = 0.0
+        #: What a test of the running child printed, by its id.
+        self.printed: Callable[[str], str] = _nothing
         self.running: str | None = None
         self.progressed = False
         self.refusal = ""
@@ -45,6 +49,7 @@ class Ledger:
         """A child gets the order to run `ids`. Forget what only the last child was about."""
         self._ordered = dict.fromkeys(self.pending_of(ids))
         self.running, self.progressed, self.refusal = None, False, ""
+        self.printed = _nothing
         if self._executed is not None:
             self._executed.forget()
 
@@ -57,7 +62,9 @@ class Ledger:
                 self.running, self._began_at = test, time.monotonic()
             case Ended(id=test) if test == self.running and event.observation in _CLAIMS:
                 operators = tuple(storable(name)[:OPERATOR_CHARS] for name in event.operators[:OPERATORS_CAP] if name)
-                self._settle(test, _CLAIMS[event.observation], event.detail, event.duration_s, operators)
+                observation = _CLAIMS[event.observation]
+                output = self.printed(test) if observation is Observation.FAILED else ""
+                self._settle(test, observation, event.detail, event.duration_s, operators, output=output)
             case Executed(id=test) if self._executed is not None and test in {"", self.running}:
                 self._executed.receive(event)
             case Refused(reason=reason):
@@ -82,8 +89,16 @@ class Ledger:
         detail: str,
         duration_s: float = 0.0,
         operators: tuple[str, ...] = (),
+        *,
+        output: str = "",
     ) -> None:
         del self._pending[test], self._ordered[test]
         self.running, self.progressed = None, True
         seconds = max(duration_s, 0.0) if math.isfinite(duration_s) else 0.0
-        self._on_outcome(TestOutcome(test, observation, seconds, capped(detail), operators))
+        printed = capped(output, OUTPUT_CHARS)
+        self._on_outcome(TestOutcome(test, observation, seconds, capped(detail), operators, printed))
+
+
+def _nothing(test: str) -> str:
+    del test
+    return ""

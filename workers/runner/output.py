@@ -39,6 +39,12 @@ class OutputTail:
         """The kept end, from the last occurrence of `mark` on where there is one."""
         return self._tail.decode(errors="replace").rpartition(mark)[2]
 
+    def between(self, mark: str, next_mark: str) -> str:
+        """What is kept from the last occurrence of `mark` to the next one of `next_mark`, or to the end; nothing when
+        `mark` is not kept any more."""
+        _, found, rest = self._tail.decode(errors="replace").rpartition(mark)
+        return rest.partition(next_mark)[0] if found else ""
+
     def close(self) -> None:
         if self._pipe >= 0:
             os.close(self._pipe)

@@ -90,7 +90,8 @@ class Collection:
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
     """What was seen of one attempt at one test. `detail` is untrusted text within the contract's cap, `operators` what
-    the device saw the test use (empty on the CPU)."""
+    the device saw the test use (empty on the CPU). `output` is what a test printed that failed; untrusted as well. The
+    last output of one that did not come to its end is a part of its `detail`."""
 
     __test__ = False
     id: str
@@ -98,3 +99,4 @@ class TestOutcome:
     duration_s: float
     detail: str = ""
     operators: tuple[str, ...] = ()
+    output: str = ""

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from relay.contract import can_be_recorded
+from relay.contract import Tree, can_be_recorded
 from selector.types import BaseTest, Candidate, CollectedTest
 from workers.device_runner import DeviceRunner
 from workers.runner.types import RunnerTree
 from workers.shards.report import capped
+from workers.shards.shard_log import NoLog, OutcomeLog
 from workers.upstream.overlay import PACKAGES
 
 _ERROR_CAP = 600
@@ -47,6 +48,7 @@ class Collector:
     base: Callable[[], RunnerTree]
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
+    log: OutcomeLog = field(default_factory=NoLog)
     _notes: list[str] = field(default_factory=list)
 
     def kept(self, candidates: Iterable[Candidate], described: Collection[BaseTest]) -> Collected:
@@ -103,6 +105,7 @@ class Collector:
 
     def _file(self, file: str) -> tuple[CollectedTest, ...]:
         on_head = self.runner.collect(self.head, file, self.should_stop)
+        self.log.collected(file, on_head, Tree.HEAD)
         if not on_head.error:
             return on_head.tests
         why = capped(" ".join(on_head.error.split()), _ERROR_CAP)
@@ -110,6 +113,7 @@ class Collector:
             self._notes.append(f"{file} is collected only in part: {why}")
             return on_head.tests
         on_base = self.runner.collect(self.base(), file, self.should_stop)
+        self.log.collected(file, on_base, Tree.BASE)
         if on_base.tests:
             self._notes.append(
                 f"{file} cannot be collected with the change, but can on base: its {len(on_base.tests)} tests there "

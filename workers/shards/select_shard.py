@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
 from selector.catalog import CatalogCache
@@ -25,6 +25,7 @@ from workers.environments.choice import Choice
 from workers.shards.collecting import Collected, Collector
 from workers.shards.refusals import Refusals
 from workers.shards.report import Plan, selection_report
+from workers.shards.shard_log import NoLog, OutcomeLog
 from workers.shards.tested_trees import TestedTrees
 from workers.upstream.checkout import Checkout
 
@@ -42,6 +43,7 @@ class SelectRun:
     llm: LlmClient | None
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
+    log: OutcomeLog = field(default_factory=NoLog)
     profile: Profile = Profile.COMPAT
     known: Known = NOTHING
     catalog: CatalogCache | None = None
@@ -94,7 +96,7 @@ class SelectRun:
             )
 
     def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:
-        collector = Collector(self.runner, self.trees.head(), self.trees.base, self.should_stop, self.say)
+        collector = Collector(self.runner, self.trees.head(), self.trees.base, self.should_stop, self.say, self.log)
         return collector.only(order.only) if order.only else collector.kept(outcome.selection.kept, _described(outcome))
 
     def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:

@@ -28,6 +28,7 @@ from workers.device_runner import DeviceRunner
 from workers.runner.types import RunnerTree, TestOutcome, WantedTest
 from workers.shards.base_results import BaseResults, NothingKnown
 from workers.shards.report import capped
+from workers.shards.shard_log import NoLog, OutcomeLog
 from workers.untrusted import storable
 
 FINE = frozenset({Observation.PASSED, Observation.SKIPPED})
@@ -52,6 +53,7 @@ class ShardRun:
     say: Callable[[str], None]
     base_results: BaseResults = field(default_factory=NothingKnown)
     clock: Callable[[], float] = time.monotonic
+    log: OutcomeLog = field(default_factory=NoLog)
 
     def run(self, tests: Sequence[TestOrder]) -> bool:
         """Run file by file. False when a stop was asked for, at a test boundary, before every test had its result."""
@@ -167,6 +169,8 @@ class _FileRun:
                 detail=capped(outcome.detail, MESSAGE_CAP),
             )
         )
+        expected = tree is Tree.HEAD and self._is_settled(outcome.id)
+        self.shard.log.tested(outcome, tree, attempts[-1].number, expected=expected)
         if tree is Tree.HEAD:
             self.operators[outcome.id] = outcome.operators
         if len(attempts) == 1 and self._is_settled(outcome.id):

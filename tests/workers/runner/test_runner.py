@@ -54,6 +54,30 @@ def test_every_way_a_test_can_end_has_its_observation(bench: Bench) -> None:
     assert "left behind" in failures["cleanup"]
 
 
+def test_what_a_failed_test_printed_is_kept_and_is_its_own(bench: Bench) -> None:
+    """Not that of its neighbours, and not that of a test which passed; the machine's folders are left out."""
+    bench.write("""
+        import os, sys, unittest
+
+        class Sample(unittest.TestCase):
+            def test_a(self): print("said by a")
+            def test_b(self):
+                print("said by b", os.path.abspath("test_sample.py"))
+                sys.stderr.write("b complains\\n")
+                os.write(1, b"=== written by b\\n")
+                self.fail("b")
+            def test_c(self): print("said by c")
+            def test_d(self):
+                sys.stdout.close()
+                self.fail("d")
+    """)
+    outcomes = bench.run("test_a", "test_b", "test_c", "test_d")
+    assert outcomes["test_a"].output == outcomes["test_c"].output == ""
+    printed = outcomes["test_b"].output
+    assert printed.splitlines() == ["said by b test/test_sample.py", "b complains", "=== written by b"]
+    assert outcomes["test_d"].observation is FAILED
+
+
 def test_fixtures_of_a_class_count_for_its_tests(bench: Bench) -> None:
     bench.write("""
         import unittest

@@ -79,7 +79,12 @@ _SEAL_BYTES = 8
 
 def mark(test: str) -> str:
     """The line a child writes into its output before a test, so that its last words can be told from earlier ones."""
-    return f"\n=== {test}\n"
+    return f"{mark_of_file(test)}\n"
+
+
+def mark_of_file(file: str) -> str:
+    """How the mark of any test of a file begins."""
+    return f"\n=== {file}"
 
 
 def encode(event: Event, number: int, key: bytes) -> bytes:

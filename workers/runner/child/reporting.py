@@ -11,6 +11,7 @@ import sysconfig
 import time
 import traceback
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,7 @@ class Reporter:
         began = time.perf_counter()
         result = yield
         seconds = time.perf_counter() - began
+        _flush_prints()
         observation, detail = self._account.verdict()
         operators = self._operators()
         self._channel.send(Ended(test, observation, seconds, detail[: self._order.detail_chars], operators))
@@ -207,6 +209,15 @@ def _skip_reason(longrepr: object) -> str:
     """pytest gives a skip as (file, line, reason), with the name of the exception before the reason."""
     reason = longrepr[2] if isinstance(longrepr, tuple) else longrepr
     return str(reason).removeprefix("Skipped: ").removeprefix("unittest.case.SkipTest: ")
+
+
+def _flush_prints() -> None:
+    """What a test printed must stand before the next test's mark."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        # A test may have closed it, or put something else in its place.
+        with suppress(OSError, ValueError, AttributeError):
+            if stream is not None:
+                stream.flush()
 
 
 def _write_quietly(descriptor: int, text: str) -> None:
