@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from relay.contract import Expected, Observation, ShardKind, Tree
+from relay.runs import shard_lines
 from relay.runs.audits import SETTLED
 from relay.store.models import ShardState, Trigger
 from relay.views import Conclusion, RunState, Verdict
@@ -199,13 +200,35 @@ def selections(told: list[SeededRun], size: Size) -> Iterator[Row]:
 
 
 def events(told: list[SeededRun]) -> Iterator[Row]:
-    """A line for each step of a run; audits are settled."""
+    """A line for each step of a run and of its shards; audits are settled."""
     number = 0
     for run in told:
-        kinds = ["run.received", "run.selecting", "run.planned", "run.running", "run.finished"]
-        for kind in [*kinds, SETTLED] if run.trigger is Trigger.AUDIT else kinds:
+        for seconds, kind, text in _history(run, open_=run.id > len(told) - 4):
             number += 1
-            yield {"id": number, "run_id": run.id, "at": run.at, "kind": kind, "text": f"Run {run.id}: {kind}"}
+            at = run.at + timedelta(seconds=seconds)
+            yield {"id": number, "run_id": run.id, "at": at, "kind": kind, "text": text or f"Run {run.id}: {kind}"}
+
+
+def _history(run: SeededRun, *, open_: bool) -> Iterator[tuple[int, str, str]]:
+    """Seconds after the arrival, kind and text of each line; the second shard is lost once now and then."""
+    worker = f"worker-{run.id % _WORKERS}"
+    yield 0, "run.received", ""
+    yield 5, "shard.leased", shard_lines.leased(0, "select", worker, 1)
+    yield 5, "run.selecting", ""
+    yield 95, "run.planned", ""
+    yield 95, "shard.done", shard_lines.selected(worker)
+    yield 110, "shard.leased", shard_lines.leased(1, "test", worker, 1)
+    yield 110, "run.running", ""
+    if run.id % 7 == 0:
+        yield 170, "shard.due", shard_lines.due_again(1, 1, 3, f"no heartbeat from worker {worker}")
+        yield 180, "shard.leased", shard_lines.leased(1, "test", worker, 2)
+    for place in range(10):
+        yield 210 + 30 * place, "tests.reported", shard_lines.reported(20, 1)
+    if not open_:
+        yield 540, "shard.done", shard_lines.done(1)
+        yield 540, "run.finished", ""
+    if run.trigger is Trigger.AUDIT:
+        yield 540, SETTLED, ""
 
 
 def _test_key(run: SeededRun, place: int, size: Size) -> int:
