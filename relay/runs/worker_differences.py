@@ -19,7 +19,7 @@ def _joined(values: Sequence[str]) -> str:
 
 def _torch(about: WorkerAbout) -> str:
     found = [(each.torch_version, each.torch_git_sha[:_SHA_SHOWN]) for each in about.environments]
-    return _joined([f"{version} ({sha})" if sha else version for version, sha in found])
+    return _joined([f"{version} of {sha}" if sha else version for version, sha in found])
 
 
 def _confined_by(about: WorkerAbout) -> str:

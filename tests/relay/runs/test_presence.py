@@ -182,7 +182,7 @@ def test_workers_that_are_not_alike_are_told_by_trait(story: Story) -> None:
     found = {each.trait: [(value.value, value.workers) for value in each.values] for each in differences(seen(story))}
     assert found == {
         "relay version": [("1", ("w1", "w2")), ("0.9", ("w3",))],
-        "torch": [("2.13.0", ("w1", "w2")), (f"2.12.1 ({'a' * 12})", ("w3",))],
+        "torch": [("2.13.0", ("w1", "w2")), (f"2.12.1 of {'a' * 12}", ("w3",))],
         "sandbox": [("bubblewrap", ("w1", "w2")), ("none", ("w3",))],
     }
     say(story, said("w3", leaving=True))
