@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from relay.allowlist.types import AllowlistUnavailableError, LoadedAllowlist
-from relay.github.types import CheckRun, FetchedText, HookDelivery, OpenPull, SeenCheckRun, SeenWorkflowRun
+from relay.github.types import (
+    CheckRun,
+    FetchedText,
+    HookDelivery,
+    OpenPull,
+    SeenCheckRun,
+    SeenComment,
+    SeenWorkflowRun,
+)
 
 # Two of these are the allowlist's own words; whoever holds the parts meets them here.
 __all__ = [
@@ -105,6 +113,22 @@ class GitHub(Protocol):
 
     def open_pull_from(self, repo: str, branch: str) -> OpenPull | None:
         """The open pull request from a branch of the repository itself, None when there is none."""
+        ...
+
+    def permission(self, repo: str, login: str) -> str:
+        """`GET /repos/{repo}/collaborators/{login}/permission`: `admin`, `write`, `read` or `none`."""
+        ...
+
+    def comments(self, repo: str, number: int) -> Sequence[SeenComment]:
+        """`GET /repos/{repo}/issues/{number}/comments`, the oldest first, at most 1,000."""
+        ...
+
+    def create_comment(self, repo: str, number: int, text: str) -> int:
+        """`POST /repos/{repo}/issues/{number}/comments`; the new id."""
+        ...
+
+    def update_comment(self, repo: str, comment_id: int, text: str) -> None:
+        """`PATCH /repos/{repo}/issues/comments/{comment_id}`."""
         ...
 
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:

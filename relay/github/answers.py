@@ -10,7 +10,15 @@ from typing import TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from relay.github.types import CheckRun, GitHubError, HookDelivery, OpenPull, SeenCheckRun, SeenWorkflowRun
+from relay.github.types import (
+    CheckRun,
+    GitHubError,
+    HookDelivery,
+    OpenPull,
+    SeenCheckRun,
+    SeenComment,
+    SeenWorkflowRun,
+)
 from relay.outgoing import Answer
 
 #: GitHub's caps, beyond which it refuses the whole check run (in characters).
@@ -98,6 +106,32 @@ class ListedDelivery(BaseModel):
         """As this relay knows it."""
         at = self.delivered_at.isoformat()
         return HookDelivery(self.id, self.guid, self.event, self.action, self.status_code, at)
+
+
+class GrantedPermission(BaseModel):
+    """What a user may do in a repository."""
+
+    permission: str
+
+
+class _Author(BaseModel):
+    type: str = ""
+
+
+class ListedComment(BaseModel):
+    """A comment on an issue, and every pull request is one."""
+
+    id: int
+    body: str | None = None
+    user: _Author | None = None
+    performed_via_github_app: Numbered | None = None
+
+    def seen(self) -> SeenComment:
+        """As this relay knows it. An account that was deleted leaves no user."""
+        app = self.performed_via_github_app
+        return SeenComment(
+            self.id, None if app is None else app.id, self.user is not None and self.user.type == "Bot", self.body or ""
+        )
 
 
 def read(kind: type[_T], answer: Answer) -> _T:

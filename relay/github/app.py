@@ -19,6 +19,8 @@ from pydantic import SecretStr
 from relay.github import titles
 from relay.github.answers import (
     CheckPage,
+    GrantedPermission,
+    ListedComment,
     ListedDelivery,
     ListedPull,
     Numbered,
@@ -36,6 +38,7 @@ from relay.github.types import (
     HookDelivery,
     OpenPull,
     SeenCheckRun,
+    SeenComment,
     SeenWorkflowRun,
 )
 from relay.outgoing import Answer
@@ -164,6 +167,30 @@ class GitHubApp:
     def pull(self, repo: str, number: int) -> Mapping[str, Any]:
         """A pull request, with all that its webhooks hold of it."""
         return read(dict[str, Any], self._in(repo, "GET", f"/pulls/{number}"))
+
+    def permission(self, repo: str, login: str) -> str:
+        """`admin`, `write`, `read` or `none`. A login that GitHub does not know may nothing."""
+        answer = self._in(repo, "GET", f"/collaborators/{quote(login, safe='')}/permission", good=(200, 404))
+        return "none" if answer.status == 404 else read(GrantedPermission, answer).permission
+
+    def comments(self, repo: str, number: int) -> Sequence[SeenComment]:
+        """The comments on a pull request, the oldest first, at most 1,000."""
+        found: list[SeenComment] = []
+        for page in range(1, LISTED_CAP // _PAGE + 1):
+            query = {"per_page": _PAGE, "page": page}
+            listed = read(list[ListedComment], self._in(repo, "GET", f"/issues/{number}/comments", query=query))
+            found += [one.seen() for one in listed]
+            if len(listed) < _PAGE:
+                break
+        return found
+
+    def create_comment(self, repo: str, number: int, text: str) -> int:
+        """Write a comment on a pull request; its number."""
+        return read(Numbered, self._in(repo, "POST", f"/issues/{number}/comments", body={"body": text})).id
+
+    def update_comment(self, repo: str, comment_id: int, text: str) -> None:
+        """Let a comment say something else."""
+        self._in(repo, "PATCH", f"/issues/comments/{comment_id}", body={"body": text})
 
     def hook_deliveries(self, since: datetime) -> Sequence[HookDelivery]:
         """The deliveries of our webhook from `since` on, the newest first."""

@@ -89,3 +89,14 @@ class FetchedText:
 
     text: str | None
     etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenComment:
+    """A comment on a pull request. `app_id` is the GitHub App that wrote it, None for a person's; `bot`: its author is
+    one. `text` is untrusted."""
+
+    id: int
+    app_id: int | None
+    bot: bool
+    text: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import structlog
@@ -19,9 +19,20 @@ from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
 from relay.errors import ConflictError, RelayError
-from relay.intake.events import Event, Ignored, PullRequestChanged, PullRequestClosed, PushReceived, parse_event
+from relay.intake.comment_wishes import commanded_repositories
+from relay.intake.events import (
+    CommentCreated,
+    Event,
+    Ignored,
+    PullRequestChanged,
+    PullRequestClosed,
+    PushReceived,
+    parse_event,
+)
 from relay.intake.full_wishes import NO_WISHES, FullWishes, full_wishes
+from relay.outbox.queue import enqueue
 from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_run
+from relay.store.crcr_models import OutboxKind
 from relay.store.models import Delivery, DeliveryState, Run, Trigger
 
 _log = structlog.get_logger(__name__)
@@ -71,7 +82,23 @@ def record_delivery(
     return known, True
 
 
-def process_delivery(session: Session, row_id: int, device: str, now: datetime, wishes: FullWishes = NO_WISHES) -> bool:
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Whose comments are read: those in these repositories (casefolded), but for our own App's."""
+
+    repos: frozenset[str] = frozenset()
+    app_id: int | None = None
+
+
+def process_delivery(
+    session: Session,
+    row_id: int,
+    device: str,
+    now: datetime,
+    wishes: FullWishes = NO_WISHES,
+    *,
+    listening: Listening | None = None,
+) -> bool:
     """Do what a stored delivery asks for, unless that is done. Whether a run was opened, so that workers be woken."""
     delivery = session.scalar(
         select(Delivery)
@@ -80,7 +107,7 @@ def process_delivery(session: Session, row_id: int, device: str, now: datetime, 
     )
     if delivery is None:
         return False
-    run = _act(session, delivery, _Asked(device, now, wishes))
+    run = _act(session, delivery, _Asked(device, now, wishes, listening or Listening()))
     delivery.run_id = run.id if run else None
     return run is not None
 
@@ -88,10 +115,11 @@ def process_delivery(session: Session, row_id: int, device: str, now: datetime, 
 def handle_delivery(context: RelayContext, row_id: int) -> None:
     """Process one delivery in a transaction of its own, then wake workers. A database that is away leaves the delivery
     for the next sweep; a refusal of ours is final and noted on it."""
-    device = context.settings.device
+    device, wishes = context.settings.device, full_wishes(context.settings)
+    listening = Listening(commanded_repositories(context.settings), context.settings.github_app_id)
     try:
         with context.store.writing() as session:
-            opened = process_delivery(session, row_id, device, context.now(), full_wishes(context.settings))
+            opened = process_delivery(session, row_id, device, context.now(), wishes, listening=listening)
     except SQLAlchemyError as error:
         _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
         return
@@ -120,11 +148,12 @@ def sweep_deliveries(context: RelayContext) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every run that is opened has in common."""
+    """What every run that is opened has in common, and whose comments are read."""
 
     device: str
     now: datetime
     wishes: FullWishes
+    listening: Listening
 
 
 def _event_of(delivery: Delivery, wishes: FullWishes) -> Event:
@@ -145,10 +174,36 @@ def _act(session: Session, delivery: Delivery, asked: _Asked) -> Run | None:
             reason = f"Pull request {event.number} was closed."
             cancelled = cancel_pull_request(session, event.repo, event.number, asked.now, reason=reason)
             delivery.note = f"cancelled runs: {', '.join(map(str, cancelled)) or 'none'}"
+        case CommentCreated():
+            _read_later(session, delivery, event, asked)
         case Ignored():
-            delivery.state = DeliveryState.IGNORED
-            delivery.note = event.reason
+            _ignore(delivery, event.reason)
     return None
+
+
+def _ignore(delivery: Delivery, reason: str) -> None:
+    delivery.state, delivery.note = DeliveryState.IGNORED, reason
+
+
+def _read_later(session: Session, delivery: Delivery, event: CommentCreated, asked: _Asked) -> None:
+    """Whether its author may is GitHub's to say, and GitHub is not asked while the record is locked."""
+    if event.repo.casefold() not in asked.listening.repos:
+        _ignore(delivery, f"comments in {event.repo} are not read (RELAY_COMMENT_COMMANDS)")
+        return
+    if event.app_id is not None and event.app_id == asked.listening.app_id:
+        _ignore(delivery, "the comment is our own")
+        return
+    where = f"{event.repo.casefold()}/{event.number}"
+    enqueue(
+        session,
+        kind=OutboxKind.COMMAND,
+        key=f"command/{event.repo.casefold()}/{event.comment_id}",
+        lane=f"command/{where}",
+        target=event.repo,
+        body=asdict(event),
+        now=asked.now,
+    )
+    delivery.note = f"a comment on pull request {event.number} may ask for something"
 
 
 def _open_pull_request(session: Session, delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> Run | None:

@@ -2,7 +2,7 @@
 
 Strict about the fields that are used, blind to all others, so that a new field upstream breaks nothing. It does no I/O
 and never raises over a payload: what cannot be used becomes `Ignored` with the reason.
-Sources: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request and `#push`.
+Sources: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request, `#push` and `#issue_comment`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ BODY_CAP = 20_000
 REF_CAP = 300
 
 LABEL_CAP = 100
+#: GitHub's own, in characters.
+COMMENT_CAP = 65_536
+#: What a comment has to hold (casefolded) to be of interest at all.
+COMMAND_PREFIX = "/relay"
 
 _CHANGING_ACTIONS = frozenset({"opened", "reopened", "synchronize"})
 #: GitHub allows 100 labels on an issue.
@@ -75,7 +79,23 @@ class Ignored:
     reason: str
 
 
-Event = PullRequestChanged | PullRequestClosed | PushReceived | Ignored
+@dataclass(frozen=True, slots=True)
+class CommentCreated:
+    """Somebody wrote a comment on a pull request that names this relay. `login` wrote it, `pull_author` opened the pull
+    request, `at` is when; `app_id` is the GitHub App that wrote it for them, None when they did so themselves. `text`
+    is untrusted, capped."""
+
+    repo: str
+    number: int
+    comment_id: int
+    login: str
+    pull_author: str
+    app_id: int | None
+    at: str
+    text: str
+
+
+Event = PullRequestChanged | PullRequestClosed | PushReceived | CommentCreated | Ignored
 
 
 class _UnusableError(Exception):
@@ -97,6 +117,8 @@ def parse_event(name: str, payload: Mapping[str, object], full_labels: Collectio
             return _pull_request(payload, full_labels)
         if name == "push":
             return _push(payload)
+        if name == "issue_comment":
+            return _comment(payload)
     except _UnusableError as problem:
         return Ignored(f"malformed {name} payload: {problem}")
     return Ignored(f"the relay does not act on {name[:REF_CAP]} events")
@@ -172,6 +194,32 @@ def _commit_subject(commit: object) -> str:
     return lines[0][:TITLE_CAP] if lines else ""
 
 
+def _comment(payload: Mapping[str, object]) -> Event:
+    action = _text(payload, "action", cap=REF_CAP)
+    issue, comment = _object(payload, "issue"), _object(payload, "comment")
+    if action != "created":
+        return Ignored(f"the relay does not act on comments that are {action}")
+    if not isinstance(issue.get("pull_request"), dict):
+        return Ignored("the comment is on an issue, not on a pull request")
+    writers = (_object(comment, "user"), _object(payload, "sender"))
+    if any(writer.get("type") != "User" for writer in writers):
+        return Ignored("the comment is no person's: bots are not answered")
+    text = _text(comment, "body", cap=COMMENT_CAP, absent="")
+    if COMMAND_PREFIX not in text.casefold():
+        return Ignored("the comment has no command for this relay")
+    app = comment.get("performed_via_github_app")
+    return CommentCreated(
+        repo=_text(_object(payload, "repository"), "full_name", cap=REF_CAP),
+        number=_number(issue, "number"),
+        comment_id=_number(comment, "id", most=2**53),
+        login=_text(writers[0], "login", cap=LABEL_CAP),
+        pull_author=_login(issue.get("user")),
+        app_id=_number(app, "id") if isinstance(app, dict) else None,
+        at=_text(comment, "created_at", cap=REF_CAP),
+        text=text,
+    )
+
+
 def _object(payload: Mapping[str, object], key: str) -> Mapping[str, object]:
     value = payload.get(key)
     if not isinstance(value, dict):
@@ -193,10 +241,10 @@ def _storable(text: str) -> str:
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _number(payload: Mapping[str, object], key: str) -> int:
+def _number(payload: Mapping[str, object], key: str, *, most: int = 2**31) -> int:
     value = payload.get(key)
     # JSON true is an int to Python; the upper bound is what the databases' integer columns hold.
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**31:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < most:
         raise _UnusableError(f"{key} is not a positive number")
     return value
 

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from relay.allowlist.locations import GITHUB_WEB, parse_location
 from relay.allowlist.types import MINIMUM_TTL_S
 from relay.settings.sources import FallbackSource
-from relay.settings.values import CADENCES, SECRET_MINIMUM, local_address, safe_address, web_address
+from relay.settings.values import CADENCES, COMMENTED, SECRET_MINIMUM, local_address, safe_address, web_address
 
 MEBIBYTE = 1024 * 1024
 
@@ -96,6 +96,9 @@ class RelaySettings(BaseSettings):
     # expected every 24 h unless another cadence is said here, a periodic one only if it is.
     crcr_cadences: Annotated[str, Field(pattern=CADENCES)] = ""
 
+    # Where comments on pull requests are read for commands: "upstream", "owner/name", several with commas.
+    comment_commands: Annotated[str, Field(pattern=COMMENTED)] = "off"
+
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""
 
@@ -169,6 +172,11 @@ class RelaySettings(BaseSettings):
             object.__setattr__(self, "broker_url", f"filesystem://{self.state_dir / 'broker'}")
         if bool(self.llm_base_url) != bool(self.llm_model):
             raise ValueError("RELAY_LLM_BASE_URL and RELAY_LLM_MODEL belong together: set both or none")
+        if self.comment_commands != "off" and self.crcr_strict_compat:
+            raise ValueError(
+                "RELAY_COMMENT_COMMANDS and RELAY_CRCR_STRICT_COMPAT exclude each other: the original relay takes no "
+                "commands. Set one of them to off"
+            )
         if self.llm_provider == "recorded" and self.llm_transcript is None:
             raise ValueError("RELAY_LLM_PROVIDER=recorded needs RELAY_LLM_TRANSCRIPT, the file to play back")
         return self

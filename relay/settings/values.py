@@ -12,6 +12,8 @@ from urllib.parse import quote, urlsplit
 SECRET_MINIMUM = 16
 #: Cadences of backends, such as "owner/name=24h, owner/name:periodic=6h".
 CADENCES = r"^(\s*[\w.-]+/[\w.-]+(:(nightly|periodic))?=[1-9]\d{0,3}h\s*(,|$))*$"
+#: Repositories whose comments are read: "off", or "upstream" and names of others.
+COMMENTED = r"^(off|\s*(upstream|[\w.-]+/[\w.-]+)\s*(,\s*(upstream|[\w.-]+/[\w.-]+)\s*)*)$"
 _REDIS_PORT = 6379
 #: A name or an IPv4 address, then perhaps a port.
 _ENDPOINT = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::(\d{1,5}))?")

@@ -22,8 +22,9 @@ from relay.crcr import receiving
 from relay.crcr.asked import Incoming
 from relay.crcr.receiving import Received, WebhookFailedError
 from relay.errors import ConflictError
+from relay.intake.comment_wishes import is_ours, is_supported
 from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_delivery
-from relay.intake.events import SUPPORTED_EVENTS, Ignored, names_repository, parse_event
+from relay.intake.events import Ignored, parse_event
 from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
 from relay.web.body_cap import BodyTooLargeError, read_capped
@@ -62,7 +63,7 @@ class _Posted:
 async def receive(request: Request, context: Context) -> JSONResponse:
     """Answers as soon as the delivery is stored."""
     event = request.headers.get(EVENT_HEADER, "")
-    if event not in SUPPORTED_EVENTS:
+    if not is_supported(context.settings, event):
         return JSONResponse({"ignored": True})
     try:
         body = await _read_body(request, context.settings.webhook_max_bytes)
@@ -75,7 +76,7 @@ async def receive(request: Request, context: Context) -> JSONResponse:
 def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
     _check(context, posted)
     payload = _decode(posted.body, strict=context.settings.crcr_strict_compat)
-    if not names_repository(payload, context.settings.upstream_repo):
+    if not is_ours(context.settings, posted.event, payload):
         return JSONResponse({"ignored": True})
     incoming = Incoming(posted.event, _identity(context, posted), posted.body, payload)
     try:

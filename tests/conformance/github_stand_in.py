@@ -19,6 +19,7 @@ from relay.github.types import (
     HookDelivery,
     OpenPull,
     SeenCheckRun,
+    SeenComment,
     SeenWorkflowRun,
 )
 
@@ -39,6 +40,16 @@ class ShownCheck:
     id: int
     repo: str
     check: CheckRun
+    writes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComment:
+    """A comment on a pull request as it stands now, and how often it was written."""
+
+    repo: str
+    number: int
+    seen: SeenComment
     writes: int = 1
 
 
@@ -65,6 +76,9 @@ class GitHubStandIn:
     branch_pulls: dict[str, OpenPull] = field(default_factory=dict)
     deliveries: list[HookDelivery] = field(default_factory=list)
     known_titles: dict[str, tuple[str, str]] = field(default_factory=dict)
+    permissions: dict[str, str] = field(default_factory=dict)
+    comments_by_id: dict[int, ShownComment] = field(default_factory=dict)
+    app_id: int = 7
 
     def fail(self, method: str, *errors: GitHubError) -> None:
         """The next calls of this method end like this."""
@@ -160,6 +174,27 @@ class GitHubStandIn:
         self._asked("titles", repo)
         wanted = [*map(str, pulls), *shas]
         return {name: self.known_titles[name] for name in wanted if name in self.known_titles}
+
+    def permission(self, repo: str, login: str) -> str:
+        self._asked("permission", repo)
+        return self.permissions.get(login, "none")
+
+    def comments(self, repo: str, number: int) -> Sequence[SeenComment]:
+        self._asked("comments", repo)
+        return [one.seen for one in self.comments_by_id.values() if (one.repo, one.number) == (repo, number)]
+
+    def create_comment(self, repo: str, number: int, text: str) -> int:
+        self._asked("create_comment", repo)
+        made = SeenComment(9_000 + len(self.comments_by_id), self.app_id, True, text)
+        self.comments_by_id[made.id] = ShownComment(repo, number, made)
+        return made.id
+
+    def update_comment(self, repo: str, comment_id: int, text: str) -> None:
+        self._asked("update_comment", repo)
+        known = self.comments_by_id.get(comment_id)
+        if known is None:
+            raise GitHubError("Not Found", status=404)
+        self.comments_by_id[comment_id] = replace(known, seen=replace(known.seen, text=text), writes=known.writes + 1)
 
     def close(self) -> None:
         """Nothing is open."""

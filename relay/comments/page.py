@@ -1,0 +1,44 @@
+"""Our one comment on a pull request: the newest answers first, older ones folded away, within GitHub's bounds.
+
+Reads only. A comment that is too long is refused whole, so it is bounded here, in bytes.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from relay.comments import comment_words as words
+from relay.comments.neutral import cut, size
+from relay.settings import RelaySettings
+from relay.store.comment_models import CommentAnswer
+
+#: GitHub takes 65,536; counted in bytes that is always enough, whatever it counts in.
+BYTES_CAP = 65_000
+#: Earlier answers that are shown at most.
+EARLIER = 20
+
+
+def whole_comment(session: Session, settings: RelaySettings, repo: str, number: int) -> str:
+    """The text of our comment, from what is on record."""
+    of_pull = (CommentAnswer.repo_key == repo.casefold(), CommentAnswer.pr_number == number)
+    query = select(CommentAnswer).where(*of_pull).order_by(CommentAnswer.id.desc()).limit(EARLIER + 1)
+    shown = [_shown(row, settings.github_web_url) for row in session.scalars(query)]
+    total = session.scalar(select(func.count()).select_from(CommentAnswer).where(*of_pull)) or 0
+    top = "\n".join([words.MARKER, words.heading(settings.device), "", *shown[:1]])
+    return _bounded(top, shown[1:], total - len(shown))
+
+
+def _shown(row: CommentAnswer, web_url: str) -> str:
+    address = f"{web_url}/{row.repo}/pull/{row.pr_number}#issuecomment-{row.comment_id}"
+    return f"{words.asked(row.login, address)}\n\n{row.answer}"
+
+
+def _bounded(top: str, older: list[str], left_out: int) -> str:
+    """With as many of the earlier answers as there is room for, whole ones only."""
+    while older:
+        text = f"{top}\n\n{words.earlier(older, left_out)}"
+        if size(text) <= BYTES_CAP:
+            return text
+        older, left_out = older[:-1], left_out + 1
+    return cut(top, BYTES_CAP)
