@@ -1,0 +1,87 @@
+"""Looks over the page that is open as a demanding reader would: at both widths, light and dark, everything unfolded, by
+axe-core, for what sticks out of a phone, and for what the keyboard cannot reach or see."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser.axe import complaints
+from tests.browser.chromium import WAIT_MS
+from tests.browser.shots import SCHEMES, WIDTHS
+from tests.conftest import OPERATOR_TOKEN
+
+_HEIGHT = 900
+_UNFOLD = "() => { for (const one of document.querySelectorAll('details')) one.open = true; }"
+# Focuses whatever can be, one after the other, as the keyboard does. A stop is hidden when something else lies on the
+# middle of that part of it which is in the window.
+_STOPS = """() => {
+  const faults = [];
+  const wanted = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+  const name = one => one.outerHTML.replace(/\\s+/g, " ").slice(0, 120);
+  for (const one of document.querySelectorAll(wanted)) {
+    if (one.disabled || !one.checkVisibility({ visibilityProperty: true })) continue;
+    one.focus({ focusVisible: true });
+    if (document.activeElement !== one) { faults.push("cannot be focused: " + name(one)); continue; }
+    const style = getComputedStyle(one);
+    if (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2) {
+      faults.push("does not show that it is focused: " + name(one));
+    }
+    const box = one.getClientRects()[0];
+    const [left, right] = [Math.max(box.left, 0), Math.min(box.right, innerWidth)];
+    const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
+    const seen = right > left && bottom > top && document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    if (!seen) faults.push("is out of sight when focused: " + name(one));
+    else if (!one.contains(seen) && !seen.contains(one)) faults.push(`is beneath ${name(seen)}: ${name(one)}`);
+  }
+  document.activeElement.blur();
+  for (const box of document.querySelectorAll(".scroll, pre")) box.scroll(0, 0);
+  scroll(0, 0);
+  return faults;
+}"""
+_SAID = """() => {
+  const main = document.querySelector("main").cloneNode(true);
+  for (const ours of main.querySelectorAll("button[data-ours], #announce, time")) ours.remove();
+  return [document.title, main.textContent].join(" ");
+}"""
+
+
+def inspect(page: Page) -> None:
+    """Raises AssertionError with every fault of the page that is open."""
+    found = _faults(page)
+    assert not found, f"{page.url}\n" + "\n".join(found)
+
+
+def _faults(page: Page) -> list[str]:
+    page.evaluate(_UNFOLD)
+    found = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": _HEIGHT})
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        found += [f"{width} px: is {wide} px wide"] if wide > width else []
+        found += [f"{width} px: {fault}" for fault in page.evaluate(_STOPS)]
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{width} px, {scheme}: {line}" for line in complaints(page)]
+    return found
+
+
+def said(page: Page) -> str:
+    """What the page tells, less what changes with every moment and the buttons that only a script can offer."""
+    return re.sub(r"\d+", "#", " ".join(page.evaluate(_SAID).split()))
+
+
+def visitor(browser: Browser, *, script: bool = True) -> BrowserContext:
+    """A browser of its own, with or without JavaScript."""
+    opened = browser.new_context(viewport={"width": 1280, "height": _HEIGHT}, java_script_enabled=script)
+    opened.set_default_timeout(WAIT_MS)
+    return opened
+
+
+def sign_in(page: Page, url: str) -> None:
+    """As an operator, at the form that people use."""
+    page.goto(f"{url}/sign-in")
+    page.get_by_label("Token", exact=True).fill(OPERATOR_TOKEN)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Sign out").wait_for()

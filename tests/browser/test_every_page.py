@@ -1,0 +1,88 @@
+"""In a real browser: every page, filled, as a reader and as an operator see it. None has a fault that axe-core finds,
+sticks out of a phone, hides something from the keyboard, needs a script to tell what it has to tell, or asks for more
+than itself and its two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+from relay.context import RelayContext
+from relay.settings import RelaySettings
+from tests.benchmarks.bench_pages import addresses
+from tests.benchmarks.seed import seed
+from tests.benchmarks.seed_rows import Size
+from tests.browser.inspection import inspect, said, sign_in, visitor
+
+pytestmark = pytest.mark.browser
+
+_FILES = {"/static/relay.css", "/static/relay.js", "/static/icon.svg"}
+
+
+@pytest.fixture
+def settings(settings: RelaySettings) -> RelaySettings:
+    return settings.model_copy(update={"manifest_dir": Path(__file__).parents[2] / "test_manifests"})
+
+
+@pytest.fixture
+def pages(context: RelayContext) -> tuple[str, ...]:
+    seed(context.store, Size(runs=60, tests=24, considered=60, reports=300, deliveries=120), context.now())
+    return addresses(context)
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    with visitor(browser) as opened:
+        yield opened
+
+
+def asked_for_more(page: Page, address: str) -> set[str]:
+    """Opens a page. What it asks for beyond itself, its two files and its icon before it is there; then it listens."""
+    paths: set[str] = set()
+
+    def note(request: Request) -> None:
+        if request.resource_type != "eventsource":
+            paths.add(urlsplit(request.url).path)
+
+    page.on("request", note)
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.ok, f"answers {answer.status}"
+    return paths - _FILES - {urlsplit(address).path, urlsplit(page.url).path}
+
+
+def is_for_operators(page: Page) -> bool:
+    """Whether the page shows who signed in more than it shows everybody."""
+    return page.locator("main form[method=post]").count() > 0 or urlsplit(page.url).path == "/audit-log"
+
+
+@pytest.mark.parametrize("signed_in", [False, True], ids=["a reader", "an operator"])
+def test_every_page_is_without_fault(
+    reader: BrowserContext, url: str, pages: tuple[str, ...], signed_in: bool, subtests: pytest.Subtests
+) -> None:
+    if signed_in:
+        sign_in(reader.new_page(), url)
+    for address in pages:
+        with subtests.test(page=address), reader.new_page() as page:
+            more = asked_for_more(page, url + address)
+            assert more == set()
+            if not signed_in or is_for_operators(page):
+                inspect(page)
+
+
+def test_every_page_tells_the_same_without_a_script(
+    browser: Browser, reader: BrowserContext, url: str, pages: tuple[str, ...], subtests: pytest.Subtests
+) -> None:
+    with visitor(browser, script=False) as plain:
+        told, plainly = reader.new_page(), plain.new_page()
+        sign_in(told, url)
+        sign_in(plainly, url)
+        for address in pages:
+            with subtests.test(page=address):
+                told.goto(url + address)
+                plainly.goto(url + address)
+                assert said(plainly) == said(told)
