@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli import audit_text, text
-from relay.cli.options import JsonOption, UrlOption
+from relay.cli.options import JsonOption, UrlOption, record_number
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def list_audits(
 
 @app.command("show")
 def show_audit(
-    audit_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The audit: the number of its run.")],
+    audit_id: Annotated[
+        int, typer.Argument(metavar="ID", parser=record_number, help="The audit: the number of its run.")
+    ],
     *,
     url: UrlOption = None,
     as_json: JsonOption = False,

@@ -9,7 +9,7 @@ import typer
 
 from relay.cli import delivery_text, text
 from relay.cli.asking import confirm
-from relay.cli.options import JsonOption, UrlOption
+from relay.cli.options import JsonOption, UrlOption, record_number, words
 from relay.cli.output import Output, clean, one_line
 
 if TYPE_CHECKING:
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="See what leaves the relay, and send again what is stuck.", no_args_is_help=True)
 
-_KINDS = "dispatch, check_run, rerun, cancel, hud, plan or redeliver"
 StateOption = Annotated[str | None, typer.Option("--state", "--status", help="Only these: due, sending, sent or dead.")]
-KindOption = Annotated[str | None, typer.Option("--kind", help=f"Only of one kind: {_KINDS}.")]
-TargetOption = Annotated[str | None, typer.Option("--target", help="Only to this repository.")]
+KindOption = Annotated[
+    str | None, typer.Option("--kind", help="Only of one kind: dispatch, check_run, rerun, hud, ...")
+]
+TargetOption = Annotated[
+    str | None, typer.Option("--target", metavar="OWNER/NAME", parser=words(1_000), help="Only to this repository.")
+]
 
 
 @app.command("list")
@@ -37,7 +40,7 @@ def list_deliveries(
     """List what left the relay or is to leave it, newest first."""
     from relay.cli.connect import open_client
 
-    wanted, out = _state(state), Output(as_json)
+    wanted, kind, out = _state(state), _kind(kind), Output(as_json)
     with open_client(url) as client:
         page = client.letters(state=wanted, kind=kind, target=target, limit=limit)
     if as_json:
@@ -52,7 +55,9 @@ def list_deliveries(
 
 @app.command("show")
 def show_delivery(
-    delivery_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The delivery, by its number.")],
+    delivery_id: Annotated[
+        int, typer.Argument(metavar="ID", parser=record_number, help="The delivery, by its number.")
+    ],
     *,
     url: UrlOption = None,
     as_json: JsonOption = False,
@@ -71,7 +76,9 @@ def show_delivery(
 
 @app.command("replay")
 def replay_deliveries(
-    ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="Dead deliveries, by number.")] = None,
+    ids: Annotated[
+        list[int] | None, typer.Argument(metavar="ID", parser=record_number, help="Dead deliveries, by number.")
+    ] = None,
     *,
     dead: Annotated[bool, typer.Option("--dead", help="All dead ones, as far as --kind and --target fit.")] = False,
     kind: KindOption = None,
@@ -82,6 +89,7 @@ def replay_deliveries(
     """Send dead deliveries again, with all their attempts before them."""
     from relay.cli.connect import open_operator_client
 
+    kind = _kind(kind)
     if dead == bool(ids):
         raise typer.BadParameter(delivery_text.ids_or_dead())
     out = Output(as_json)
@@ -107,6 +115,17 @@ def _state(given: str | None) -> LetterState | None:
         return None if given is None else LetterState(given)
     guess = next(iter(get_close_matches(given, names, n=1)), "")
     raise typer.BadParameter(text.unknown_state(given, guess, names), param_hint="--state")
+
+
+def _kind(given: str | None) -> str | None:
+    """The kind that a word names."""
+    from relay.store.crcr_models import OutboxKind
+
+    names = [kind.value for kind in OutboxKind]
+    if given is None or given in names:
+        return given
+    guess = next(iter(get_close_matches(given, names, n=1)), "")
+    raise typer.BadParameter(delivery_text.unknown_kind(given, guess, names), param_hint="--kind")
 
 
 def _dead(client: ApiClient, kind: str | None, target: str | None) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from relay.cli.output import one_line
+from relay.cli.text import did_you_mean
 
 if TYPE_CHECKING:
     from relay.outbox.views import DispatchView, LetterState, LetterView
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 def ids_or_dead() -> str:
     return "name deliveries by number, or all dead ones by --dead"
+
+
+def unknown_kind(given: str, guess: str, known: Sequence[str]) -> str:
+    return f"there is no kind '{given}'.{did_you_mean(guess) if guess else ''} Kinds are: {', '.join(known)}."
 
 
 def counted(counts: Mapping[LetterState, int]) -> str:

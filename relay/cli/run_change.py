@@ -9,7 +9,7 @@ import typer
 from relay.cli import run_text, text
 from relay.cli.asking import confirm
 from relay.cli.one_run import naming_the_run
-from relay.cli.options import JsonOption, RunArgument, UrlOption
+from relay.cli.options import JsonOption, RunArgument, UrlOption, record_number, words
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
 
 
 def rerun(
-    run_id: Annotated[int | None, typer.Argument(metavar="ID", min=1, help="The run; or say --pr.")] = None,
+    run_id: Annotated[
+        int | None, typer.Argument(metavar="ID", parser=record_number, help="The run; or say --pr.")
+    ] = None,
     *,
-    pr: Annotated[int | None, typer.Option("--pr", min=1, help="The newest run of this pull request.")] = None,
+    pr: Annotated[
+        int | None, typer.Option("--pr", metavar="N", parser=record_number, help="The newest run of this pull request.")
+    ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Only the tests that failed.")] = False,
     tests: Annotated[
-        list[str] | None, typer.Option("--test", metavar="TEST", help="Only this test, by its whole id; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--test", metavar="TEST", parser=words(1_000), help="Only this test, by its whole id; repeatable."
+        ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Every test of the device, without a selection.")] = False,
     url: UrlOption = None,

@@ -11,7 +11,15 @@ import typer
 
 from relay.cli import report_text, text
 from relay.cli.one_run import exit_by, log_of, naming_the_run, open_page, row_of, show_event
-from relay.cli.options import ExitStatusOption, JsonOption, RepositoryOption, RunArgument, UrlOption
+from relay.cli.options import (
+    ExitStatusOption,
+    JsonOption,
+    RepositoryOption,
+    RunArgument,
+    UrlOption,
+    record_number,
+    words,
+)
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
@@ -27,10 +35,16 @@ def list_runs(
         typer.Option("--state", "--status", help="Only runs in this state, or ended so: running, failure, ..."),
     ] = None,
     repo: RepositoryOption = None,
-    branch: Annotated[str | None, typer.Option(help="Only runs of changes to this branch.")] = None,
-    pr: Annotated[int | None, typer.Option(help="Only runs of this pull request.")] = None,
+    branch: Annotated[
+        str | None, typer.Option(metavar="NAME", parser=words(300), help="Only runs of changes to this branch.")
+    ] = None,
+    pr: Annotated[
+        int | None, typer.Option(metavar="N", parser=record_number, help="Only runs of this pull request.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
-    before: Annotated[int | None, typer.Option(help="Only runs older than this one.")] = None,
+    before: Annotated[
+        int | None, typer.Option(metavar="ID", parser=record_number, help="Only runs older than this one.")
+    ] = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -118,7 +132,9 @@ def report_run(
 
 
 def watch_run(
-    run_id: Annotated[int | None, typer.Argument(metavar="ID", min=1, help="The run; the newest if left out.")] = None,
+    run_id: Annotated[
+        int | None, typer.Argument(metavar="ID", parser=record_number, help="The run; the newest if left out.")
+    ] = None,
     *,
     exit_status: ExitStatusOption = False,
     timeout: Annotated[

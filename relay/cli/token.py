@@ -14,7 +14,7 @@ import typer
 
 from relay.cli import text, token_text
 from relay.cli.asking import confirm
-from relay.cli.options import JsonOption, UrlOption
+from relay.cli.options import JsonOption, UrlOption, record_number
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
@@ -27,11 +27,22 @@ _SCOPES = ("read", "operate", "admin", "worker")
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _DURATION = re.compile(r"(\d{1,5})([hdw])", re.ASCII)
 _PAGE = 500
+#: As the service has it.
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@/+-]*[A-Za-z0-9])?")
+_LONGEST_NAME = 100
+
+
+def _name(given: str) -> str:
+    if len(given) > _LONGEST_NAME or not _NAME.fullmatch(given):
+        raise typer.BadParameter(token_text.bad_name(_LONGEST_NAME))
+    return given
 
 
 @app.command("create")
 def create_token(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is; the audit log shows this name.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", parser=_name, help="Whose it is; the audit log shows this name.")
+    ],
     *,
     scope: Annotated[str, typer.Option(help="read, operate (also reads), admin (everything) or worker.")] = "read",
     expires: Annotated[str, typer.Option(help="When it ends: 12h, 90d, a date, or never.")] = "90d",
@@ -77,7 +88,9 @@ def list_tokens(
 
 @app.command("revoke")
 def revoke_token(
-    token_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The token, by its number in the list.")],
+    token_id: Annotated[
+        int, typer.Argument(metavar="ID", parser=record_number, help="The token, by its number in the list.")
+    ],
     *,
     url: UrlOption = None,
     as_json: JsonOption = False,

@@ -11,6 +11,10 @@ def unknown_scope(given: str, guess: str, known: Iterable[str]) -> str:
     return f"there is no scope '{given}'.{did_you_mean(guess) if guess else ''} Scopes are: {', '.join(known)}."
 
 
+def bad_name(most: int) -> str:
+    return f"a name has {most} letters, digits and . _ @ / + - at most, and begins and ends with a letter or digit"
+
+
 def bad_expiry(given: str) -> str:
     return f"'{given}' is no duration or date; write 12h, 90d, 2027-01-31, or never"
 

@@ -21,15 +21,19 @@ from relay.cli.change_options import (
     NoManifestsOption,
     RepoOption,
 )
-from relay.cli.options import JsonOption, UrlOption
+from relay.cli.options import JsonOption, UrlOption, record_number, words
 from relay.cli.output import Output
 
 
 def why(
-    test: Annotated[str, typer.Argument(metavar="TEST", help="A part of its name, or the name of a variant of it.")],
+    test: Annotated[
+        str,
+        typer.Argument(metavar="TEST", parser=words(1_000), help="A part of its name, or the name of a variant of it."),
+    ],
     *,
     change: Annotated[
-        int | None, typer.Option("--change", metavar="RUN", min=1, help="A run of the service, by its number.")
+        int | None,
+        typer.Option("--change", metavar="RUN", parser=record_number, help="A run of the service, by its number."),
     ] = None,
     repo: RepoOption = Path(),
     base: BaseOption = None,
