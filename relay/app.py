@@ -27,6 +27,7 @@ from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
 from relay.web import (
     action_api,
+    artifacts_api,
     audit_api,
     backends_api,
     callback,
@@ -37,6 +38,7 @@ from relay.web import (
     dispatch_api,
     history_api,
     inbox_api,
+    log_api,
     manifests_api,
     now_api,
     operator_api,
@@ -79,6 +81,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     token_api.router,
     action_api.router,
     read_api.router,
+    log_api.router,
+    artifacts_api.router,
     now_api.router,
     history_api.router,
     change_api.router,

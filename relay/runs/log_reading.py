@@ -1,0 +1,235 @@
+"""What readers ask of a run's log: a page of lines from some place on, or before it, and the lines that mention a text.
+
+Reads only, with a fixed number of queries, and never more of a log at once than the bounds here. A page says how much
+of the log it looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVarTuple
+
+from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import Session
+
+from relay.contract.run_log import LogKind
+from relay.errors import InvalidCursorError
+from relay.log_views import LogLineView, LogPage, ShardLogView
+from relay.runs.queries import ensure_run
+from relay.runs.states import FINAL_RUN_STATES
+from relay.store.log_models import LogChunk, ShardLog
+from relay.store.models import Run
+
+#: Of one page: bytes of text that are unzipped, and chunks that are considered.
+PAGE_BYTES = 8 << 20
+_PAGE_CHUNKS = 2_000
+_ALL = 1 << 40
+_Columns = TypeVarTuple("_Columns")
+_PLACE = re.compile(r"([1-9][0-9]{0,9})\.([0-9]{1,5})")
+
+
+class Place(NamedTuple):
+    """Where a line stands: its chunk, and its number in it from 0. Places of a run sort as its lines do."""
+
+    chunk: int
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.chunk}.{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogWanted:
+    """Which lines: of a run, of one of its shards, of one attempt, with a text in them in any letter case."""
+
+    run_id: int
+    shard: int | None = None
+    attempt: int | None = None
+    q: str = ""
+
+
+def parse_place(text: str) -> Place:
+    """Raises `InvalidCursorError` for what is no place of a line."""
+    found = _PLACE.fullmatch(text)
+    if found is None or int(found[1]) >= 2**31:
+        raise InvalidCursorError("That is not the place of a line.", "Use the `place` of a line of the log, or none.")
+    return Place(int(found[1]), int(found[2]))
+
+
+def read_log(
+    session: Session, wanted: LogWanted, *, after: Place | None = None, before: Place | None = None, limit: int
+) -> LogPage:
+    """Up to `limit` lines after a place, or the last ones `before` a place; from the beginning when neither is given.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    return _read(session, wanted, after=after, before=before, limit=limit, backwards=before is not None)
+
+
+def read_end_of_log(session: Session, wanted: LogWanted, *, limit: int) -> LogPage:
+    """The last lines there are."""
+    return _read(session, wanted, after=None, before=None, limit=limit, backwards=True)
+
+
+def shard_logs(session: Session, run_id: int) -> tuple[ShardLogView, ...]:
+    """The logs of a run's shards, attempt by attempt."""
+    return tuple(_log_view(log) for log in _logs(session, run_id))
+
+
+def every_line(session: Session, wanted: LogWanted, *, after: Place | None = None) -> Iterator[LogLineView]:
+    """The next lines after the end of a chunk (a place in it), some megabytes of them; none at the end."""
+    logs = _chosen(_logs(session, wanted.run_id), wanted)
+    begin = None if after is None else Place(after.chunk + 1, -1)
+    known = _sizes(session, wanted, logs, after=begin, before=None, backwards=False)
+    for chunk in _load(session, logs, [row.id for row in _enough(known, wanted, _ALL, None)]):
+        for number in range(chunk.lines):
+            yield _line(chunk, number, logs)
+
+
+def _read(
+    session: Session, wanted: LogWanted, *, after: Place | None, before: Place | None, limit: int, backwards: bool
+) -> LogPage:
+    ensure_run(session, wanted.run_id)
+    # First: the lines of a run that was over are all there.
+    over = session.scalar(select(Run.state).where(Run.id == wanted.run_id)) in FINAL_RUN_STATES
+    all_logs = _logs(session, wanted.run_id)
+    logs = _chosen(all_logs, wanted)
+    known = _sizes(session, wanted, logs, after=after, before=before, backwards=backwards)
+    chunks = _load(session, logs, [row.id for row in _enough(known, wanted, limit, after or before)])
+    if backwards:
+        chunks.reverse()
+    found, seen = _search(chunks, wanted.q, limit, after=after, before=before, backwards=backwards)
+    more = len(chunks) < len(known) or len(known) == _PAGE_CHUNKS or _is_left(chunks, seen, backwards=backwards)
+    if backwards:
+        found.reverse()
+        seen.reverse()
+    edge = after or before
+    return LogPage(
+        lines=tuple(_line(chunk, number, logs) for chunk, number in found),
+        logs=tuple(map(_log_view, all_logs)),
+        first=str(Place(seen[0][0].id, seen[0][1]) if seen else edge or ""),
+        last=str(Place(seen[-1][0].id, seen[-1][1]) if seen else edge or ""),
+        earlier=more if backwards else after is not None,
+        later=before is not None if backwards else more,
+        searched=len(seen),
+        total=sum(log.lines for log in logs.values()),
+        over=over and (backwards or not more),
+    )
+
+
+def _logs(session: Session, run_id: int) -> Sequence[ShardLog]:
+    query = select(ShardLog).where(ShardLog.run_id == run_id).order_by(ShardLog.shard_id, ShardLog.attempt)
+    return session.scalars(query).all()
+
+
+def _chosen(logs: Sequence[ShardLog], wanted: LogWanted) -> dict[int, ShardLog]:
+    return {
+        log.id: log for log in logs if wanted.shard in {None, log.shard_id} and wanted.attempt in {None, log.attempt}
+    }
+
+
+def _of(query: Select[*_Columns], wanted: LogWanted, logs: dict[int, ShardLog]) -> Select[*_Columns]:
+    if wanted.shard is None and wanted.attempt is None:
+        return query.where(LogChunk.run_id == wanted.run_id)
+    return query.where(LogChunk.log_id.in_(logs))
+
+
+def _sizes(
+    session: Session,
+    wanted: LogWanted,
+    logs: dict[int, ShardLog],
+    *,
+    after: Place | None,
+    before: Place | None,
+    backwards: bool,
+) -> Sequence[Row[int, int, int]]:
+    """The chunks that come into question, in the order of reading."""
+    query = _of(select(LogChunk.id, LogChunk.lines, LogChunk.bytes), wanted, logs).limit(_PAGE_CHUNKS)
+    if after is not None:
+        query = query.where(LogChunk.id >= after.chunk)
+    if before is not None:
+        query = query.where(LogChunk.id <= before.chunk)
+    return session.execute(query.order_by(LogChunk.id.desc() if backwards else LogChunk.id)).all()
+
+
+def _enough(
+    known: Sequence[Row[int, int, int]], wanted: LogWanted, limit: int, edge: Place | None
+) -> Iterator[Row[int, int, int]]:
+    """So many of the chunks as a page needs, or may look at."""
+    lines = size = 0
+    for row in known:
+        if size and (size + row.bytes > PAGE_BYTES or (not wanted.q and lines >= limit)):
+            return
+        yield row
+        # Of the chunk at the edge perhaps no line counts.
+        lines += 0 if edge is not None and row.id == edge.chunk else row.lines
+        size += row.bytes
+
+
+def _load(session: Session, logs: dict[int, ShardLog], ids: Sequence[int]) -> list[LogChunk]:
+    """The chunks in order, without those of a shard that began to speak only now."""
+    if not ids:
+        return []
+    rows = session.scalars(select(LogChunk).where(LogChunk.id.in_(ids)).order_by(LogChunk.id))
+    return [chunk for chunk in rows if chunk.log_id in logs]
+
+
+_Found = tuple[LogChunk, int]
+
+
+def _search(
+    chunks: Sequence[LogChunk], q: str, limit: int, *, after: Place | None, before: Place | None, backwards: bool
+) -> tuple[list[_Found], list[_Found]]:
+    """The lines found, and those looked at, in the order of reading."""
+    found: list[_Found] = []
+    seen: list[_Found] = []
+    wanted = q.casefold()
+    for chunk in chunks:
+        for number in reversed(range(chunk.lines)) if backwards else range(chunk.lines):
+            place = Place(chunk.id, number)
+            if (after is not None and place <= after) or (before is not None and place >= before):
+                continue
+            if len(found) == limit:
+                return found, seen
+            seen.append((chunk, number))
+            if not wanted or wanted in str(chunk.body[number][2]).casefold():
+                found.append((chunk, number))
+    return found, seen
+
+
+def _is_left(chunks: Sequence[LogChunk], seen: Sequence[_Found], *, backwards: bool) -> bool:
+    """Whether lines of these chunks come after those looked at."""
+    if not seen or not chunks:
+        return False
+    chunk, number = seen[-1]
+    return chunk.id != chunks[-1].id or number != (0 if backwards else chunk.lines - 1)
+
+
+def _line(chunk: LogChunk, number: int, logs: dict[int, ShardLog]) -> LogLineView:
+    at, kind, text = chunk.body[number]
+    log = logs[chunk.log_id]
+    return LogLineView(
+        place=str(Place(chunk.id, number)),
+        shard=log.shard_id,
+        attempt=log.attempt,
+        number=chunk.first_line + number + 1,
+        at=at,
+        kind=LogKind(kind),
+        text=text,
+    )
+
+
+def _log_view(log: ShardLog) -> ShardLogView:
+    failed = log.failed_chunk is not None and log.failed_line is not None
+    return ShardLogView(
+        shard=log.shard_id,
+        attempt=log.attempt,
+        lines=log.lines,
+        bytes=log.bytes,
+        failures=log.failures,
+        full=log.full,
+        first_failure=str(Place(log.failed_chunk or 0, log.failed_line or 0)) if failed else "",
+    )
