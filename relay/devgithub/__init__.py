@@ -6,6 +6,7 @@ nothing of the relay but the webhook signature, and the relay never imports it: 
 
 from relay.devgithub.app import create_devgithub
 from relay.devgithub.checks import rerequest_check_run, rerequest_suite
+from relay.devgithub.comments import say
 from relay.devgithub.faults import Fault
 from relay.devgithub.gate import UNDESCRIBED
 from relay.devgithub.pulls import close_pull, edit_pull, label_pull, open_pull, push, reopen_pull, synchronize_pull
@@ -36,6 +37,7 @@ __all__ = [
     "reopen_pull",
     "rerequest_check_run",
     "rerequest_suite",
+    "say",
     "start_run",
     "synchronize_pull",
 ]

@@ -14,6 +14,7 @@ from relay.devgithub import (
     routes_actions,
     routes_apps,
     routes_checks,
+    routes_comments,
     routes_content,
     routes_graphql,
     routes_issuer,
@@ -50,7 +51,10 @@ def _only_known(request: Request) -> None:
         raise RefusedError(501, f"The local GitHub does not know the parameter {', '.join(unknown)} here.")
 
 
-_ROOMS = (routes_apps, routes_checks, routes_actions, routes_content, routes_graphql, routes_issuer, routes_steering)
+_ROOMS = (
+    *(routes_apps, routes_checks, routes_actions, routes_content, routes_comments),
+    *(routes_graphql, routes_issuer, routes_steering),
+)
 
 
 def _known_parameters(path: str, method: str) -> set[str] | None:

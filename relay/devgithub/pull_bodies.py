@@ -76,7 +76,7 @@ def full_pull(state: DevGitHub, repository: Repository, of: Pull) -> Json:
         "rebaseable": None,
         "mergeable_state": "unknown",
         "merged_by": user(state, repository.owner) if merged else None,
-        "comments": 0,
+        "comments": sum(each.pull is of for each in repository.comments.values()),
         "review_comments": 0,
         "maintainer_can_modify": False,
         "commits": max(1, len(repository.source.between(of.base_sha, of.head_sha))),

@@ -14,6 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from relay.devgithub.sources import Source
 
+#: Somebody who may write in every repository here.
+MAINTAINER = "maintainer"
+
 
 class RefusedError(Exception):
     """GitHub's no: a status and the sentence of its `message`."""
@@ -104,6 +107,19 @@ class Pull:
 
 
 @dataclass
+class Comment:
+    """A comment on a pull request, by a person or, where `app` is one, by an app."""
+
+    id: int
+    pull: Pull
+    author: str
+    app: App | None
+    body: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass
 class CheckSuite:
     """The check runs of one app on one commit."""
 
@@ -188,7 +204,8 @@ class Delivery:
 
 @dataclass
 class Repository:
-    """A repository and all that hangs on it. `workflow` is the file that reacts to dispatches, "" for none."""
+    """A repository and all that hangs on it. `workflow` is the file that reacts to dispatches, "" for none;
+    `collaborators` are logins (casefolded) with GitHub's word for what they may."""
 
     id: int
     full_name: str
@@ -198,6 +215,8 @@ class Repository:
     private: bool = False
     workflow: str = ".github/workflows/crcr.yml"
     pulls: dict[int, Pull] = field(default_factory=dict)
+    comments: dict[int, Comment] = field(default_factory=dict)
+    collaborators: dict[str, str] = field(default_factory=lambda: {MAINTAINER: "maintain"})
     suites: dict[int, CheckSuite] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
     runs: dict[int, WorkflowRun] = field(default_factory=dict)

@@ -12,12 +12,13 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from relay.devgithub import checks, pulls, workflow_runs
+from relay.devgithub import checks, comments, pulls, workflow_runs
 from relay.devgithub.access import State
 from relay.devgithub.bodies import Json, moment
 from relay.devgithub.check_bodies import check_run, workflow_run
+from relay.devgithub.comment_bodies import comment
 from relay.devgithub.pull_bodies import simple_pull
-from relay.devgithub.records import Delivery, RefusedError, Repository
+from relay.devgithub.records import MAINTAINER, Delivery, RefusedError, Repository
 from relay.devgithub.state import DevGitHub
 
 router = APIRouter(prefix="/_dev")
@@ -43,6 +44,14 @@ class Deed(BaseModel):
     value: str = ""
 
 
+class NewComment(BaseModel):
+    """What somebody says on a pull request. `permission` is what they may from now on, unchanged when it is empty."""
+
+    body: Annotated[str, Field(min_length=1)]
+    author: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,39}$")] = MAINTAINER
+    permission: Literal["", "admin", "maintain", "write", "triage", "read"] = ""
+
+
 class NewPush(BaseModel):
     """A ref that moves."""
 
@@ -64,6 +73,7 @@ def overview(state: State) -> Json:
     return {
         "repositories": [each.full_name for each in state.repositories.values()],
         "pulls": _by_repository(state, lambda each: [simple_pull(state, each, pull) for pull in each.pulls.values()]),
+        "comments": _by_repository(state, lambda each: [comment(state, each, c) for c in each.comments.values()]),
         "check_runs": _by_repository(state, lambda each: [check_run(state, each, c) for c in each.checks.values()]),
         "workflow_runs": _by_repository(state, lambda each: [workflow_run(state, each, r) for r in each.runs.values()]),
         "dispatches": [
@@ -93,6 +103,16 @@ def change_pull(owner: str, repo: str, number: int, wanted: Deed, state: State) 
     deliveries = _do(state, f"{owner}/{repo}", number, wanted)
     _, pull = pulls.find_pull(state, f"{owner}/{repo}", number)
     return {"number": number, "head_sha": pull.head_sha, "state": pull.state, "deliveries": _told(deliveries)}
+
+
+@router.post("/repos/{owner}/{repo}/pulls/{number}/comments", status_code=201)
+def write_comment(owner: str, repo: str, number: int, wanted: NewComment, state: State) -> Json:
+    """Say something on a pull request."""
+    name = f"{owner}/{repo}"
+    if wanted.permission:
+        comments.permit(state, name, wanted.author, wanted.permission)
+    made, deliveries = comments.say(state, name, number, wanted.body, author=wanted.author)
+    return {"id": made.id, "deliveries": _told(deliveries)}
 
 
 @router.post("/repos/{owner}/{repo}/pushes")

@@ -26,10 +26,11 @@ RELAY_PERMISSIONS = {
     "actions": "write",
     "checks": "write",
     "contents": "write",
+    "issues": "write",
     "metadata": "read",
     "pull_requests": "read",
 }
-RELAY_EVENTS = ("pull_request", "push", "check_run", "check_suite")
+RELAY_EVENTS = ("pull_request", "push", "check_run", "check_suite", "issue_comment")
 
 #: Looks at a request before it is answered, and tells what is wrong with it.
 Inspector = Callable[[Asked], Iterable[str]]
