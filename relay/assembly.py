@@ -15,7 +15,7 @@ from relay.errors import SettingsError
 from relay.github.app import GitHubApp
 from relay.oidc.verifier import OidcVerifier
 from relay.parts import CrcrParts
-from relay.settings import RelaySettings, require_protocol
+from relay.settings import RelaySettings, require_comments, require_protocol
 from relay.store.engine import Store
 
 
@@ -28,6 +28,8 @@ def crcr_parts(settings: RelaySettings, store: Store, now: Callable[[], datetime
     """
     if settings.crcr_strict_compat:
         require_protocol(settings)
+    if settings.comment_commands != "off":
+        require_comments(settings)
     if not settings.allowlist_url:
         return None
     github = _github(settings, now)

@@ -8,7 +8,7 @@ except at the place that compares or sends it.
 from relay.settings.first_start import SECRET_FILES, with_secrets
 from relay.settings.model import MEBIBYTE, RelaySettings, default_manifest_dir
 from relay.settings.original import ALL_NAMES as ORIGINAL_VARIABLES
-from relay.settings.protocol import missing_for_protocol, require_protocol
+from relay.settings.protocol import missing_for_protocol, require_comments, require_protocol
 from relay.settings.sources import variable_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "RelaySettings",
     "default_manifest_dir",
     "missing_for_protocol",
+    "require_comments",
     "require_protocol",
     "variable_of",
     "with_secrets",

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from relay.allowlist.locations import GITHUB_WEB, parse_location
 from relay.allowlist.types import MINIMUM_TTL_S
+from relay.settings.proxies import proxy_networks
 from relay.settings.sources import FallbackSource
 from relay.settings.values import CADENCES, COMMENTED, SECRET_MINIMUM, local_address, safe_address, web_address
 
@@ -50,6 +51,8 @@ class RelaySettings(BaseSettings):
     operator_token: SecretStr | None = None
     # Whether everybody who reaches the service may read, or only who has a token.
     read_access: Literal["public", "token"] = "public"
+    # Proxies whose X-Forwarded-For is believed: addresses and networks, comma-separated.
+    trusted_proxies: str = ""
     webhook_max_bytes: Annotated[int, Field(gt=0)] = 2 * MEBIBYTE
 
     lease_seconds: Annotated[float, Field(gt=0)] = 30.0
@@ -132,6 +135,12 @@ class RelaySettings(BaseSettings):
     @classmethod
     def _a_web_address(cls, value: str) -> str:
         return web_address(value)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        proxy_networks(value)
+        return value
 
     @field_validator("hud_url")
     @classmethod

@@ -12,6 +12,8 @@ from relay.settings.original import ORIGINAL_NAMES
 
 #: Without these the original refuses to work (crcr-protocol 4.1). Its Redis is not needed: our record stands in for it.
 REQUIRED = ("github_app_id", "webhook_secret", "github_app_private_key", "allowlist_url")
+#: Without these nobody is asked whether a comment's author may.
+COMMENTING = ("github_app_id", "github_app_private_key", "allowlist_url")
 
 
 def missing_for_protocol(settings: RelaySettings) -> tuple[str, ...]:
@@ -28,3 +30,17 @@ def require_protocol(settings: RelaySettings) -> None:
     """
     if missing := missing_for_protocol(settings):
         raise SettingsError(f"The relay protocol needs settings that are not there: {', '.join(missing)}.")
+
+
+def require_comments(settings: RelaySettings) -> None:
+    """Accept settings under which comments can be judged and answered.
+
+    Raises:
+        SettingsError: something is missing; the text names all of it.
+    """
+    if missing := [name for name in COMMENTING if not getattr(settings, name)]:
+        listed = ", ".join(f"RELAY_{name.upper()}" for name in missing)
+        raise SettingsError(
+            f"RELAY_COMMENT_COMMANDS needs a GitHub App that answers; these are not there: {listed}. "
+            "(A relay without backends takes a file with an empty allowlist.)"
+        )
