@@ -26,11 +26,12 @@ from relay.crcr.job_states import Step
 from relay.crcr.jobs import take_callback
 from relay.crcr.json_body import decode
 from relay.crcr.nightly import checked_report, commit_of, is_self_report, take_report
-from relay.crcr.rate_limit import AddressLimit, count_call, take_token
+from relay.crcr.rate_limit import AddressLimit, count_call
 from relay.crcr.replay_guard import admit
 from relay.github.commits import CommitCheck
 from relay.parts import AllowlistUnavailableError, CrcrParts, VerifiedClaims
 from relay.store.crcr_models import DELIVERY_CAP, Dispatch
+from relay.throttle import take_token
 
 _log = structlog.get_logger(__name__)
 

@@ -31,7 +31,13 @@ def web_thread(app: FastAPI, listener: socket.socket, *, drain_s: int) -> Iterat
     Raises:
         NotStarted: the application did not come up.
     """
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=drain_s)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # the server would believe whoever is on this machine; the application has a setting
+        timeout_graceful_shutdown=drain_s,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="web", daemon=True)
     thread.start()

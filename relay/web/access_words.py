@@ -10,7 +10,7 @@ from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.access_models import Scope
 from relay.views import RunSummary
-from relay.web.wording import number
+from relay.web.wording import duration, number
 
 _SCOPES = {
     Scope.READ: "may read",
@@ -36,6 +36,11 @@ WRONG_TOKEN = "This token is not valid here. It may be mistyped, expired or revo
 NOT_FOR_PAGES = "This is a worker's token. It opens no page; use one that may read or operate."
 NO_TOKEN = "Paste a token first."  # noqa: S105 - a sentence
 STALE_FORM = "The page was too old to sign in from, or your browser keeps no cookies. Try once more."
+
+
+def tried_too_often(wait_s: int) -> str:
+    """Why a try to sign in is not even looked at."""
+    return f"Too many tries to sign in. Try again in {duration(wait_s)}."
 
 
 @dataclass(frozen=True, slots=True)

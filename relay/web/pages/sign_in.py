@@ -16,11 +16,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from relay.access.actions import record_action
 from relay.access.principals import Principal, identify
 from relay.access.scopes import opens
+from relay.access.sign_in_limit import count_try
 from relay.access.sign_ins import SIGNED_IN_FOR, form_token, new_cookie, sign_in, sign_out
 from relay.context import Context, RelayContext
 from relay.errors import ForbiddenError
 from relay.store.access_models import Scope, Via
 from relay.web import access_words
+from relay.web.addresses import address_of
 from relay.web.auth import Greeted, actor_of, cookie_name, is_https
 from relay.web.forms import FormFields, require_own_form
 from relay.web.rendering import PAGES
@@ -55,6 +57,9 @@ def sign_in_form(request: Request, context: Context, fields: FormFields) -> Resp
         require_own_form(request, request.cookies.get(_form_cookie(context), ""), fields)
     except ForbiddenError:
         return _form(context, wanted, problem=access_words.STALE_FORM, status=HTTPStatus.FORBIDDEN)
+    wait_s = count_try(context.store, address_of(request, context), context.now())
+    if wait_s is not None:
+        return _too_often(context, wanted, wait_s)
     token = fields.get("token", "").strip()[:_TOKEN_CAP]
     principal = identify(context.store, context.settings, token, context.now()) if token else None
     if principal is None:
@@ -79,6 +84,14 @@ def sign_out_form(request: Request, context: Context, fields: FormFields) -> Res
     answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
     _set_cookie(context, answer, cookie_name(context), "", seconds=0)
     return answer
+
+
+def _too_often(context: RelayContext, wanted: str, wait_s: int) -> Response:
+    _log.warning("sign_in_throttled", wait_s=wait_s)
+    problem = access_words.tried_too_often(wait_s)
+    page = _form(context, wanted, problem=problem, status=HTTPStatus.TOO_MANY_REQUESTS)
+    page.headers["Retry-After"] = str(wait_s)
+    return page
 
 
 def _signed_in(context: RelayContext, principal: Principal, token: str, wanted: str) -> Response:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from relay.crcr.rate_limit import AddressLimit, count_call, network_of, refill, take_token, wait_for_token
+from relay.crcr.rate_limit import AddressLimit, count_call
 from relay.store.crcr_models import RateBucket
 from relay.store.engine import Store
+from relay.throttle import network_of, refill, seconds_to_wait, take_token, wait_for_token
 
 NOW = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 
@@ -48,6 +49,22 @@ def test_the_promised_wait_is_enough_and_not_too_long(store: Store) -> None:
     assert wait_s is not None
     assert take(store, after(wait_s - 1), limit=5) is not None
     assert take(store, after(wait_s), limit=5) is None
+
+
+def test_looking_tells_the_wait_and_takes_nothing(store: Store) -> None:
+    """Of a bucket that nobody knows yet, too."""
+
+    def look(at: datetime) -> int | None:
+        with store.reading() as session:
+            return seconds_to_wait(session, "repo/a/l2", 5, at)
+
+    assert [look(NOW) for _ in range(20)] == [None] * 20
+    answers = []
+    for _ in range(6):
+        answers.append(look(NOW))
+        take(store, NOW, limit=5)
+    assert answers == [None] * 5 + [12]
+    assert look(after(12)) is None
 
 
 def test_refused_calls_do_not_keep_the_door_shut(store: Store) -> None:

@@ -3,11 +3,15 @@ ours."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 
+from relay.access import sign_in_limit
+from relay.access.sign_in_limit import PER_ADDRESS
 from relay.access.tokens import create_token, revoke_token
 from relay.app import create_app
 from relay.context import RelayContext
@@ -157,6 +161,56 @@ def test_a_hostile_address_stays_text(client: TestClient) -> None:
     page = client.get("/sign-in", params={"next": f"/runs/{HOSTILE}"}).text
     assert "<script>alert" not in page
     assert 'name="next" value="/"' in page
+
+
+def test_who_tries_too_often_waits_whatever_the_token_is(
+    client: TestClient, context: RelayContext, operator_auth: dict[str, str]
+) -> None:
+    """The right one is answered like a wrong one, and nothing is written for it. The API is not the page's affair."""
+    for _ in range(PER_ADDRESS):
+        assert send_sign_in(client, "wrong").status_code == 401
+    refused = [send_sign_in(client, token, "/audits") for token in ("wrong", OPERATOR_TOKEN, WORKER_TOKEN, "")]
+    assert [answer.status_code for answer in refused] == [429] * 4
+    assert len({re.sub(r"[0-9a-f]{64}|in \d+ s", "", answer.text) for answer in refused}) == 1
+    for answer in refused:
+        assert 1 <= int(answer.headers["Retry-After"]) <= 3
+        assert "Too many tries to sign in. Try again in" in answer.text
+        assert 'value="/audits"' in answer.text
+    assert "Sign out" not in client.get("/").text
+    assert client.get("/api/v1/actions", headers=operator_auth).json()["actions"] == []
+
+
+def test_the_wait_that_is_told_is_enough(settings: RelaySettings) -> None:
+    now = [datetime(2026, 11, 2, 9, 30, tzinfo=UTC)]
+    app = create_app(settings, now=lambda: now[0])
+    client = TestClient(app)
+    for _ in range(PER_ADDRESS):
+        send_sign_in(client, "wrong")
+    now[0] += timedelta(seconds=int(send_sign_in(client, OPERATOR_TOKEN).headers["Retry-After"]))
+    assert send_sign_in(client, OPERATOR_TOKEN).status_code == 303
+    app.state.relay.store.engine.dispose()
+
+
+def test_other_addresses_may_try_until_all_together_are_too_many(
+    settings: RelaySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what a trusted proxy says; and replicas count together, for the count is in the record."""
+    monkeypatch.setattr(sign_in_limit, "PER_ADDRESS", 2)
+    monkeypatch.setattr(sign_in_limit, "OVERALL", 7)
+    now = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+    apps = [create_app(settings.model_copy(update={"trusted_proxies": "127.0.0.1"}), now=lambda: now) for _ in (1, 2)]
+    clients = [TestClient(app, client=("127.0.0.1", 5)) for app in apps]
+
+    def status(number: int, address: str) -> int:
+        client = clients[number % 2]
+        client.headers["X-Forwarded-For"] = address
+        return send_sign_in(client, "wrong").status_code
+
+    assert [status(n, "192.0.2.1") for n in range(3)] == [401, 401, 429]
+    assert [status(n, f"192.0.2.{2 + n // 2}") for n in range(5)] == [401] * 5
+    assert status(0, "198.51.100.1") == 429
+    for app in apps:
+        app.state.relay.store.engine.dispose()
 
 
 @pytest.fixture
