@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from relay.cli import text
+from relay.cli.check import Check
 from relay.failures import Failure
 
 if TYPE_CHECKING:
@@ -28,19 +28,6 @@ TORCH_SERIES = "2.13."
 _PROGRAM_S = 10
 _BROKER_S = 3
 _SANDBOX_S = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the report. `warn` is for what only some machines need."""
-
-    name: str
-    status: Literal["ok", "warn", "fail"]
-    detail: str
-    next_step: str = ""
-
-    def as_object(self) -> dict[str, str]:
-        return asdict(self)
 
 
 def run_checks(url: str | None) -> list[Check]:

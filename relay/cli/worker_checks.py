@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from relay.cli import workers_text as text
-from relay.cli.checks import Check
+from relay.cli.check import Check
 from relay.cli.output import one_line
 from relay.failures import Failure
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from relay.cli import checks
-from relay.cli.checks import Check, check_broker, check_database, check_model, check_program, check_sandbox, check_torch
+from relay.cli.check import Check
+from relay.cli.checks import check_broker, check_database, check_model, check_program, check_sandbox, check_torch
 from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 from tests.relay.cli.conftest import Relay
