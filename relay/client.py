@@ -18,11 +18,21 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
-from relay.failures import Failure
 from relay.now_views import WorkersView
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
+from relay.refusals import (
+    REQUEST_ID,
+    VERSION_HINT,
+    BadReply,
+    Busy,
+    Conflict,
+    NotFound,
+    Refused,
+    Unauthorized,
+    Unreachable,
+    refusal_of,
+)
 from relay.views import (
-    ApiError,
     AuditPage,
     AuditView,
     Conclusion,
@@ -39,47 +49,23 @@ from relay.views import (
     Verdict,
 )
 
+__all__ = [
+    "FINAL_STATES",
+    "ApiClient",
+    "BadReply",
+    "Busy",
+    "Conflict",
+    "NotFound",
+    "Refused",
+    "Unauthorized",
+    "Unreachable",
+    "is_loopback",
+]
+
 FINAL_STATES = frozenset({RunState.FINISHED, RunState.CANCELLED, RunState.FAILED})
 
 _Body = TypeVar("_Body", bound=BaseModel)
 _Query = Mapping[str, str | int | bool | None]
-
-
-class Unreachable(Failure):
-    """No answer came from the service: wrong address, not running, or the connection broke."""
-
-    code = "unreachable"
-
-
-class NotFound(Failure):
-    """The service answers, and does not know what was asked for."""
-
-    code = "not_found"
-
-
-class Unauthorized(Failure):
-    """The service wants the operator token, or does not accept the one it got."""
-
-    code = "unauthorized"
-    needs_login = True
-
-
-class Conflict(Failure):
-    """The request does not fit the state things are in."""
-
-    code = "conflict"
-
-
-class Refused(Failure):
-    """Any other refusal the service explained."""
-
-    code = "refused"
-
-
-class BadReply(Failure):
-    """The answer is not one of ours: another service at this address, or another version."""
-
-    code = "bad_reply"
 
 
 class ApiClient:
@@ -171,9 +157,9 @@ class ApiClient:
         with self._reaching(), self._http.stream("GET", f"/api/v1/runs/{run_id}/junit.xml", timeout=timeout) as reply:
             if not reply.is_success:
                 reply.read()
-                raise _refusal(reply)
+                raise refusal_of(reply)
             if "xml" not in reply.headers.get("content-type", ""):
-                raise BadReply(f"{self.base_url} does not write JUnit reports", _VERSION_HINT)
+                raise BadReply(f"{self.base_url} does not write JUnit reports", VERSION_HINT)
             yield from reply.iter_bytes()
 
     def rerun(self, run_id: int, *, failed: bool, full: bool = False, tests: Sequence[str] = ()) -> RunSummary:
@@ -244,9 +230,9 @@ class ApiClient:
         with self._reaching(), self._http.stream("GET", url, headers=headers, timeout=timeout) as reply:
             if not reply.is_success:
                 reply.read()
-                raise _refusal(reply)
+                raise refusal_of(reply)
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
-                raise BadReply(f"{self.base_url} does not stream events", _VERSION_HINT)
+                raise BadReply(f"{self.base_url} does not stream events", VERSION_HINT)
             for data in _event_data(reply.iter_lines()):
                 yield _validated(RunEvent, data, self.base_url)
 
@@ -259,9 +245,9 @@ class ApiClient:
         try:
             parsed = json.loads(body)
         except ValueError as error:
-            raise BadReply(f"{self.base_url} answered something other than JSON", _VERSION_HINT) from error
+            raise BadReply(f"{self.base_url} answered something other than JSON", VERSION_HINT) from error
         if not isinstance(parsed, dict):
-            raise BadReply(f"{self.base_url} answered JSON of an unexpected shape", _VERSION_HINT)
+            raise BadReply(f"{self.base_url} answered JSON of an unexpected shape", VERSION_HINT)
         return parsed
 
     def _parse(self, model: type[_Body], body: bytes) -> _Body:
@@ -271,7 +257,7 @@ class ApiClient:
         with self._reaching():
             reply = self._http.request(method, path, params=params, json=body)
         if not reply.is_success:
-            raise _refusal(reply)
+            raise refusal_of(reply)
         return reply.content
 
     @contextmanager
@@ -287,15 +273,12 @@ class ApiClient:
     def _tell(self, reply: httpx.Response) -> None:
         if self._trace is not None:
             asked = reply.request
-            number = reply.headers.get(_REQUEST_ID, "")
+            number = reply.headers.get(REQUEST_ID, "")
             path = asked.url.raw_path.decode("ascii")
             self._trace(f"{asked.method} {path} -> {reply.status_code}{f' (request {number})' if number else ''}")
 
 
-_REQUEST_ID = "x-request-id"
 _URL_HINT = "start one with `relay up`, or name it with --url or RELAY_URL"
-_LOGIN_HINT = "set RELAY_OPERATOR_TOKEN to the operator token of the service; `relay token show` tells where it is kept"
-_VERSION_HINT = "check the address, and compare `relay version` here and there"
 
 
 def is_loopback(url: str) -> bool:
@@ -313,20 +296,7 @@ def _validated(model: type[_Body], body: bytes | str, base_url: str) -> _Body:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"])
         detail = f" (at {where})" if where else ""
-        raise BadReply(f"{base_url} answered something this version cannot read{detail}", _VERSION_HINT) from error
-
-
-def _refusal(reply: httpx.Response) -> Failure:
-    kinds: dict[int, type[Failure]] = {401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: Conflict}
-    kind = kinds.get(reply.status_code, Refused)
-    try:
-        error = ApiError.model_validate_json(reply.content)
-    except ValidationError:
-        return BadReply(f"{reply.request.url} answered {reply.status_code} without an explanation", _VERSION_HINT)
-    hint = error.hint or (_LOGIN_HINT if kind is Unauthorized else "")
-    failure = kind(error.message, hint, code=error.code)
-    failure.request_id = reply.headers.get(_REQUEST_ID, "")
-    return failure
+        raise BadReply(f"{base_url} answered something this version cannot read{detail}", VERSION_HINT) from error
 
 
 def _event_data(lines: Iterator[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from relay.client import FINAL_STATES, ApiClient, BadReply, Unreachable
+from relay.client import FINAL_STATES, ApiClient, BadReply, Busy, Unreachable
 from relay.views import RunEvent, RunSummary
 
 #: Streams that may fail in a row, without one event between them, before the run is polled instead.
@@ -30,7 +30,7 @@ def follow(
 ) -> Iterator[RunEvent]:
     """Events of the run until it is final, or until `deadline` (monotonic seconds) has passed.
 
-    Raises `NotFound` at once for an unknown run, `Unreachable` when the service stays away.
+    Raises `NotFound` at once for an unknown run, `Unreachable` or `Busy` when the service stays away.
     """
     client.run(run_id)
     last, failures = 0, 0
@@ -42,7 +42,7 @@ def follow(
             if client.run(run_id).run.state in FINAL_STATES:
                 return
             failures += 1
-        except (Unreachable, BadReply):
+        except (Unreachable, BadReply, Busy):
             failures += 1
         if failures:
             sleep(min(0.2 * 2**failures, poll_s))
@@ -63,7 +63,7 @@ def _poll(
     while not _passed(deadline):
         try:
             run = client.run(run_id).run
-        except Unreachable:
+        except (Unreachable, Busy):
             failures += 1
             if failures >= POLL_TRIES:
                 raise

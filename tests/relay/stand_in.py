@@ -34,6 +34,7 @@ from relay.views import (
     TestView,
     Verdict,
 )
+from tests.relay.refusing import refuse_by_token
 
 TOKEN = "operator-token-of-the-stand-in"
 CREATED = datetime(2024, 5, 4, 10, 0, tzinfo=UTC)
@@ -190,6 +191,7 @@ def _add_service_routes(app: FastAPI, state: StandIn) -> None:
 def make_app(state: StandIn) -> FastAPI:
     """The part of the API that the client uses."""
     app = FastAPI()
+    refuse_by_token(app)
     _add_service_routes(app, state)
 
     def finish(run_id: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from relay.client import ApiClient, BadReply, Conflict, NotFound, Refused, Unauthorized, Unreachable, is_loopback
+from relay.client import ApiClient, BadReply, Busy, Conflict, NotFound, Refused, Unauthorized, Unreachable, is_loopback
 from relay.views import Conclusion, RunState
 from tests.relay.stand_in import TOKEN, StandIn, a_failure, a_run, closed_port, events_of, serving
 
@@ -90,6 +90,9 @@ def test_address_that_is_none(url: str) -> None:
         (httpx.Response(302, headers={"location": "http://elsewhere.invalid"}), BadReply),
         (httpx.Response(404, text="nginx"), BadReply),
         (httpx.Response(500, json={"code": "internal", "message": "broken"}), Refused),
+        (httpx.Response(429, json={"code": "too_many", "message": "slower"}), Busy),
+        (httpx.Response(503, text="<html>"), Busy),
+        (httpx.Response(401, text="<html>"), Unauthorized),
     ],
 )
 def test_foreign_and_broken_answers(reply: httpx.Response, kind: type[Exception]) -> None:
