@@ -31,6 +31,16 @@ class Column:
     name: str
     ours: bool
 
+    @property
+    def place(self) -> tuple[bool, str, str, str]:
+        """Our devices come first, then the backends, each by name."""
+        return not self.ours, self.where.casefold(), self.where, self.name
+
+    @property
+    def key(self) -> str:
+        """Tells columns of several windows apart, and sorts as they stand."""
+        return "\t".join((str(int(not self.ours)), self.where.casefold(), self.where, self.name))
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -65,7 +75,7 @@ def grid(commits: Sequence[TrunkCommit], grouping: Grouping) -> Grid:
     """The grid of these commits. Our devices come first, then the backends, each by name."""
     column_of = _by_device if grouping is Grouping.DEVICE else _by_job
     found = {column_of(result.job) for commit in commits for result in commit.results}
-    columns = tuple(sorted(found, key=lambda column: (not column.ours, column.where.casefold(), column.name)))
+    columns = tuple(sorted(found, key=lambda column: column.place))
     lines = tuple(Line(commit, _cells(commit.results, columns, column_of)) for commit in commits)
     owners = groupby(column.where for column in columns)
     spans = tuple((where, sum(1 for _ in same)) for where, same in owners)

@@ -21,6 +21,9 @@ from tests.relay.test_manifest_report import GOOD
 
 pytestmark = pytest.mark.browser
 
+#: How many cells the lines have: one number when the grid is whole.
+CELLS = "[...new Set([...document.querySelectorAll('tr[data-commit]')].map(line => line.cells.length))]"
+
 PATHS = ("/trunk", "/trunk?group=job", "/quality", "/manifests")
 
 
@@ -43,16 +46,62 @@ def story(app: FastAPI, context: RelayContext) -> Story:
     return tale
 
 
-def test_the_trunk_leads_to_older_commits_and_to_a_run(page: Page, url: str, story: Story) -> None:
+def test_the_trunk_grows_where_it_is_read_and_leads_to_a_run(page: Page, url: str, story: Story) -> None:
+    """A job that only an older window has is a column of all; and what is new comes on top of what was read."""
+    told(story.store, "success", pr=0, sha=f"{5:040}", job_name="now-and-then")
     page.goto(f"{url}/trunk")
-    expect(page.locator("tbody tr")).to_have_count(50)
+    lines = page.locator("tr[data-commit]")
+    expect(lines).to_have_count(50)
     page.get_by_label("Columns").select_option("job")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("thead tr")).to_have_count(2)
-    page.get_by_role("link", name="older commits").click()
-    expect(page.locator("tbody tr")).to_have_count(10)
+    assert columns(page) == ["selected tests", "CI / build"]
+    page.locator("[data-older]").scroll_into_view_if_needed()
+    expect(lines).to_have_count(60)
+    assert columns(page) == ["selected tests", "CI / build", "CI / now-and-then"]
+    expect(page.locator("th[data-owner='a/l2']")).to_have_attribute("colspan", "2")
+    assert page.evaluate(CELLS) == [4]
+    expect(page.locator("[data-outcome=passed] [data-count]")).to_have_text("3")
+    expect(page.get_by_role("link", name="older commits")).to_have_count(0)
+
+    push(story, 61, title="Commit number 61")
+    expect(lines.first).to_contain_text("number 61", timeout=WAIT_MS)
+    expect(lines).to_have_count(61)
+    assert page.evaluate(CELLS) == [4]
     page.get_by_role("link", name="selected tests on spyre: failed, 1 broken test").click()
     expect(page.locator("h1")).to_contain_text("1 test breaks")
+
+
+def test_lines_far_from_the_reader_leave_the_page_and_come_back(page: Page, url: str, story: Story) -> None:
+    for number in range(61, 231):
+        push(story, number)
+    page.goto(f"{url}/trunk")
+    lines, away = page.locator("tr[data-commit]"), page.locator("tbody[data-away]")
+    for bodies in range(2, 6):
+        page.locator("[data-older]").scroll_into_view_if_needed()
+        expect(page.locator("tbody")).to_have_count(bodies)
+    expect(page.get_by_text("Commit number 1 with")).to_be_attached()
+    expect(away).not_to_have_count(0)
+    assert lines.count() < 230
+    page.locator(".trunk-scroll").evaluate("box => box.scrollTo(0, 0)")
+    expect(lines.first).to_contain_text("commit 230")
+    expect(page.locator("[data-outcome=running] [data-count]")).to_have_text("228")
+
+
+def test_a_focused_line_keeps_its_focus_when_it_is_renewed(page: Page, url: str, story: Story) -> None:
+    page.goto(f"{url}/trunk")
+    page.locator("[data-older]").scroll_into_view_if_needed()
+    expect(page.locator("tr[data-commit]")).to_have_count(60)
+    title = page.get_by_role("link", name="number 60")
+    title.focus()
+    told(story.store, "failure", pr=0, sha=f"{60:040}", job_name="another")
+    push(story, 61)
+    expect(page.locator("tr[data-commit]").nth(1)).to_contain_text("✗", timeout=WAIT_MS)
+    expect(title).to_be_focused()
+
+
+def columns(page: Page) -> list[str]:
+    return [name.strip() for name in page.locator("th[data-column]").all_inner_texts()]
 
 
 def test_a_new_commit_appears_by_itself(page: Page, url: str, story: Story) -> None:
@@ -79,6 +128,14 @@ def plain(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 740})
     yield context.new_page()
     context.close()
+
+
+def test_the_trunk_leads_to_older_commits_without_javascript(plain: Page, url: str, story: Story) -> None:
+    plain.goto(f"{url}/trunk?group=job")
+    plain.get_by_role("link", name="older commits").click()
+    expect(plain.locator("tr[data-commit]")).to_have_count(10)
+    plain.get_by_role("link", name="newest commits").first.click()
+    expect(plain.locator("tr[data-commit]")).to_have_count(50)
 
 
 def test_manifests_are_narrowed_without_javascript(plain: Page, url: str, story: Story) -> None:

@@ -43,7 +43,9 @@ def test_commits_and_jobs_are_a_grid(client: TestClient, story: Story) -> None:
     (broken,) = found.having("a", href="/runs/2")
     assert broken["aria-label"] == "selected tests on spyre: failed, 1 broken test"
     assert found.having("a", href="https://github.com/a/l2/actions/runs/100")
-    assert found.having("main", **{"data-poll": "15"})
+    (main,) = found.having("main", **{"data-poll": "60"})
+    assert (main["data-events"] or "").startswith("/api/v1/events?after=")
+    assert "data-stay" in main
 
 
 def test_a_column_for_each_job_is_asked_for_in_the_address(client: TestClient, story: Story) -> None:
@@ -64,7 +66,7 @@ def test_older_commits_are_a_window_away(client: TestClient, story: Story) -> No
     in_order(second.text, "commit 2", "commit 1")
     assert second.having("a", rel="first", href="/trunk?group=job")
     assert second.having("input", name="before")
-    assert "data-poll" not in second.having("main")[0]
+    assert not {"data-poll", "data-events"} & set(second.having("main")[0])
     assert "commit 1" in page(client, "/trunk?rows=200").text
 
 
@@ -85,6 +87,21 @@ def test_untrusted_text_is_never_markup(client: TestClient, story: Story) -> Non
         assert HOSTILE in found.text
 
 
+@pytest.mark.parametrize("group", ["job", "device"])
+def test_lines_and_columns_can_be_told_apart_between_windows(client: TestClient, story: Story, group: str) -> None:
+    """A script puts windows under each other: by the commit's key and the column's."""
+    for number in (1, 2):
+        push(story, number)
+        told(story.store, "success", pr=0, sha=f"{number:040}", job_name=f"job-{number}")
+    found = page(client, f"/trunk?group={group}")
+    assert [line["data-commit"] for line in found.having("tr") if "data-commit" in line] == ["2", "1"]
+    keys = [head["data-column"] or "" for head in found.having("th") if "data-column" in head]
+    assert keys == sorted(set(keys))
+    assert len(keys) == (3 if group == "job" else 2)
+    owners = [head["data-owner"] for head in found.having("th") if "data-owner" in head]
+    assert owners == (["spyre", "a/l2"] if group == "job" else [])
+
+
 def test_more_commits_take_no_more_queries(client: TestClient, story: Story, context: RelayContext) -> None:
     seen: list[str] = []
 
@@ -101,4 +118,4 @@ def test_more_commits_take_no_more_queries(client: TestClient, story: Story, con
         event.remove(context.store.engine, "before_cursor_execute", note)
         counts.append(len(seen))
         seen.clear()
-    assert counts[0] == counts[1] <= 6
+    assert counts[0] == counts[1] <= 7
