@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 
@@ -13,15 +13,10 @@ from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from relay.assembly import crcr_parts
+from relay.background import background, create_outbox
 from relay.context import RelayContext, utc_now
-from relay.crcr import demotions, missed, senders, zombies
-from relay.intake.deliveries import sweep_deliveries
 from relay.manifests import ManifestStore
-from relay.outbox.delivering import Deliverer
 from relay.parts import CrcrParts
-from relay.runs.audits import open_daily_audit
-from relay.runs.leases import LeaseTerms
-from relay.runs.sweeper import Chore, Sweeper
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
@@ -59,13 +54,6 @@ from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
 from relay.web.revalidation import RevalidationMiddleware
 from relay.web.visit import VisitMiddleware
-
-#: A job may be silent for hours; a minute more or less does not matter.
-_ZOMBIES_EVERY_S = 60.0
-#: A look costs some requests, and what it finds is a quarter of an hour old at least.
-_MISSED_EVERY_S = 600.0
-#: A lookup costs a request for each L3 backend.
-_DEMOTIONS_EVERY_S = 600.0
 
 ROUTERS: tuple[APIRouter, ...] = (
     webhook.router,
@@ -109,15 +97,20 @@ OWN_ERRORS = (
 
 
 def create_app(
-    settings: RelaySettings, *, crcr: CrcrParts | None = None, now: Callable[[], datetime] = utc_now
+    settings: RelaySettings,
+    *,
+    crcr: CrcrParts | None = None,
+    now: Callable[[], datetime] = utc_now,
+    answers_only: bool = False,
 ) -> FastAPI:
-    """The web application of one relay process. While it serves, its sweep runs in a thread. `crcr` stands in for the
-    parts of the protocol that the settings name.
+    """The web application of one relay process. While it serves, its threads also do what `relay.background` names,
+    unless it only answers: another process does then. `crcr` stands in for the parts of the protocol that the settings
+    name.
 
     Raises:
         SettingsError: the settings do not let the service start.
     """
-    context = create_context(settings, crcr=crcr, now=now)
+    context = replace(create_context(settings, crcr=crcr, now=now), answers_only=answers_only)
     app = FastAPI(
         title="OOT relay",
         version=version("oot-relay"),
@@ -161,59 +154,15 @@ def create_context(
         crcr=crcr or crcr_parts(complete, store, now),
         now=now,
     )
-    return context if context.crcr is None else replace(context, outbox=_outbox(context))
-
-
-def _outbox(context: RelayContext) -> Deliverer:
-    workers = context.settings.crcr_dispatch_workers
-    return Deliverer(context.store, senders.build(context), context.now, workers)
-
-
-def create_sweeper(context: RelayContext) -> Sweeper:
-    """The sweep of this process, not started yet."""
-    settings = context.settings
-    return Sweeper(
-        context.store,
-        context.waker,
-        LeaseTerms(settings.lease_seconds, settings.max_attempts),
-        interval_s=settings.sweep_seconds,
-        now=context.now,
-        process_deliveries=partial(sweep_deliveries, context),
-        chores=tuple(_chores(context)),
-    )
-
-
-def _chores(context: RelayContext) -> Iterator[Chore]:
-    if context.settings.audit_at:
-        yield Chore("audit of the day", partial(_start_audit, context))
-    if context.crcr is not None:
-        yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
-        yield Chore("demotions", partial(demotions.reconcile, context), every_s=_DEMOTIONS_EVERY_S)
-        yield Chore("missed webhooks", partial(missed.sweep, context), every_s=_MISSED_EVERY_S)
-        for work in context.crcr.upkeep:
-            yield Chore("lists", work)
-
-
-def _start_audit(context: RelayContext) -> None:
-    settings = context.settings
-    at = time.fromisoformat(settings.audit_at)
-    with context.store.writing() as session:
-        open_daily_audit(session, settings.upstream_repo, settings.device, at, context.now())
+    return context if context.crcr is None else replace(context, outbox=create_outbox(context))
 
 
 @asynccontextmanager
 async def _lifespan(context: RelayContext, _app: FastAPI) -> AsyncIterator[None]:
-    sweeper = create_sweeper(context)
-    sweeper.start()
-    if context.outbox is not None:
-        context.outbox.start()
+    work: AbstractContextManager[None] = nullcontext() if context.answers_only else background(context)
+    await run_in_threadpool(work.__enter__)
     try:
         yield
     finally:
-        if context.outbox is not None:
-            await run_in_threadpool(context.outbox.stop)
-        await run_in_threadpool(sweeper.stop)
-        if context.crcr is not None:
-            context.crcr.close()
-        context.waker.close()
-        context.store.engine.dispose()
+        await run_in_threadpool(work.__exit__, None, None, None)
+        context.close()

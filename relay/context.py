@@ -25,7 +25,7 @@ def utc_now() -> datetime:
 @dataclass(frozen=True)
 class RelayContext:
     """The parts of one relay process. `settings` has every secret filled in; `crcr` and `outbox` are there when an
-    allowlist is."""
+    allowlist is. `answers_only`: another process does what `relay.background` names."""
 
     settings: RelaySettings
     store: Store
@@ -33,7 +33,15 @@ class RelayContext:
     manifests: ManifestStore
     crcr: CrcrParts | None = None
     outbox: Outbox | None = None
+    answers_only: bool = False
     now: Callable[[], datetime] = utc_now
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        if self.crcr is not None:
+            self.crcr.close()
+        self.waker.close()
+        self.store.engine.dispose()
 
 
 def relay_context(request: Request) -> RelayContext:

@@ -16,7 +16,8 @@ from relay.cli.manner import Colour, Manner, behave
 #: Every command, in the order of the help: serving, runs, changes, backends, what maintainers and machines need.
 COMMANDS = {
     "up": Entry("relay.cli.service:up", "Serve on this machine: the web part and workers."),
-    "serve": Entry("relay.cli.service:serve", "Serve the web part only; workers run elsewhere."),
+    "serve": Entry("relay.cli.service:serve", "Serve without workers; they run elsewhere."),
+    "background": Entry("relay.cli.background:background", "Deliver and sweep only, beside web parts alone."),
     "worker": Entry("relay.cli.service:worker", "Run one worker."),
     "demo": Entry("relay.cli.demo:demo", "Show one upstream change go all the way."),
     "status": Entry("relay.cli.status:status", "Show how the service is, and what is under way."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -43,20 +44,30 @@ def up(
         out.note(text.stopped())
 
 
-def serve(host: HostOption = "127.0.0.1", port: PortOption = 8000) -> None:
-    """Run the web part only, for machines where workers run elsewhere. Any number of them share one database."""
+def serve(
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    *,
+    web_only: Annotated[
+        bool, typer.Option("--web-only", help="Only answer; `relay background` delivers and sweeps elsewhere.")
+    ] = False,
+) -> None:
+    """Run the service without workers, for machines where those run elsewhere. Any number share one database."""
     from relay.app import create_app
     from relay.cli.connect import load_settings
     from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
+    from relay.machine.background_process import background_process
     from relay.machine.listening import listen, url_of
     from relay.machine.web_thread import web_thread
+    from relay.settings import with_secrets
 
     log_to_stderr()
-    with (
-        watching_signals() as stop,
-        listen(host, port) as listener,
-        web_thread(create_app(load_settings()), listener, drain_s=_DRAIN_S) as thread,
-    ):
+    settings = with_secrets(load_settings())
+    with watching_signals() as stop, listen(host, port) as listener, ExitStack() as stack:
+        app = create_app(settings, answers_only=True)
+        if not web_only:
+            stack.enter_context(background_process(settings, None))
+        thread = stack.enter_context(web_thread(app, listener, drain_s=_DRAIN_S))
         Output().say(text.serving_web(url_of(host, listener)))
         started()
         wait_for_stop(stop, thread)

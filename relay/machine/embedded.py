@@ -1,4 +1,4 @@
-"""The whole service on one machine: the web part in a thread, workers as supervised child processes.
+"""The whole service on one machine: the web part in a thread, the background and workers as supervised children.
 
 Used by `relay up` and by the demo. Owns the order of starting and stopping, and the listening socket. The web
 application comes from `create_app`, how a worker is started from `relay.machine.worker_processes`.
@@ -13,6 +13,7 @@ from types import TracebackType
 
 from relay.app import create_app
 from relay.contract import broker_connection
+from relay.machine.background_process import background_process
 from relay.machine.listening import listen, url_of
 from relay.machine.processes import Supervisor
 from relay.machine.state_folder import announce, hold
@@ -57,7 +58,9 @@ class EmbeddedService:
             listener = stack.enter_context(listen(self._host, self._port))
             self.url = url_of(self._host, listener)
             self.settings = self._settings()
-            self._web = stack.enter_context(web_thread(create_app(self.settings), listener, drain_s=_DRAIN_S))
+            app = create_app(self.settings, answers_only=True)
+            stack.enter_context(background_process(self.settings, self.background_log))
+            self._web = stack.enter_context(web_thread(app, listener, drain_s=_DRAIN_S))
             self._supervisor = stack.enter_context(self._supervise())
             stack.enter_context(announce(self._given.state_dir, self.url))
             self._running = stack.pop_all()
@@ -80,7 +83,13 @@ class EmbeddedService:
 
     def worker_logs(self) -> tuple[Path, ...]:
         """Where each worker writes."""
-        return tuple(spec.log_file for spec in worker_specs(self.settings, self.url, self._workers))
+        specs = worker_specs(self.settings, self.url, self._workers)
+        return tuple(spec.log_file for spec in specs if spec.log_file is not None)
+
+    @property
+    def background_log(self) -> Path:
+        """Where the background writes."""
+        return self._given.state_dir / "logs" / "background.log"
 
     def _settings(self) -> RelaySettings:
         own = {} if "public_url" in self._given.model_fields_set else {"public_url": self.url}

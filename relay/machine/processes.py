@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -37,12 +38,15 @@ def minimal_environment(parent: Mapping[str, str], own: Mapping[str, str]) -> di
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """A program to keep running. `environment` is complete: nothing is added to it."""
+    """A program to keep running. `environment` is complete: nothing is added to it. Without a log file it writes where
+    we do. `stdin` and `passed` are descriptors: what it reads, and others that it is given under the same number."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    log_file: Path
+    log_file: Path | None
+    stdin: int = subprocess.DEVNULL
+    passed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +74,34 @@ def last_line(log_file: Path, cap: int = 300) -> str:
     return "".join(character if character.isprintable() else " " for character in said.strip()[-cap:])
 
 
+@contextmanager
+def _log_of(spec: ChildSpec) -> Iterator[int]:
+    """Where a child writes. Our own stdout is for data, so what it shares with us is stderr."""
+    if spec.log_file is None:
+        yield sys.stderr.fileno()
+        return
+    spec.log_file.parent.mkdir(parents=True, exist_ok=True)
+    with spec.log_file.open("ab") as log:
+        yield log.fileno()
+
+
+def _last_words(spec: ChildSpec) -> str:
+    return "" if spec.log_file is None else f"; its log {spec.log_file} ends: {last_line(spec.log_file)}"
+
+
 class Child:
     """One running process, leader of its own session and group."""
 
     def __init__(self, spec: ChildSpec) -> None:
-        spec.log_file.parent.mkdir(parents=True, exist_ok=True)
         launcher = [sys.executable, "-I", "-S", launch.__file__, "--parent", str(os.getpid())]
-        with spec.log_file.open("ab") as log:
+        with _log_of(spec) as log:
             self._process = subprocess.Popen(
                 [*launcher, *spec.command],
                 env=dict(spec.environment),
-                stdin=subprocess.DEVNULL,
+                stdin=spec.stdin,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=log,
+                pass_fds=spec.passed,
                 start_new_session=True,
             )
         self.started = time.monotonic()
@@ -203,10 +222,7 @@ class Supervisor:
         code = slot.child.reap()
         slot.child = None
         wait_s = self._postpone(slot)
-        log = slot.spec.log_file
-        logger.warning(
-            "%s ended (%s), next try in %.1f s; its log %s ends: %s", slot.spec.name, code, wait_s, log, last_line(log)
-        )
+        logger.warning("%s ended (%s), next try in %.1f s%s", slot.spec.name, code, wait_s, _last_words(slot.spec))
 
     def _postpone(self, slot: _Slot) -> float:
         slot.failures += 1

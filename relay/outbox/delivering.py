@@ -30,6 +30,8 @@ _log = structlog.get_logger(__name__)
 _LEASE_S = 60.0
 #: How often a deliverer looks when nothing rang: for what became due, and for what other processes put in.
 _POLL_S = 1.0
+#: What lands or becomes due within this time is settled or claimed in one go: each costs a transaction.
+_GATHER_S = 0.01
 
 
 class Deliverer:
@@ -128,6 +130,7 @@ class Deliverer:
                 if not self._stopping.is_set():
                     self._guarded("claim", lambda: self._launch(pool, flights))
                 BELL.wait(heard, self._poll_s)
+                self._stopping.wait(_GATHER_S)
 
     def _launch(self, pool: ThreadPoolExecutor, flights: dict[Future[Ending], Claimed]) -> None:
         free = self._workers - len(flights)

@@ -7,9 +7,11 @@ fails there whatever the timeout. No session may be held across an HTTP call.
 from __future__ import annotations
 
 import fcntl
+import os
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,44 @@ _WRITE_OPTION = "relay_write"
 _MIGRATION_LOCK = 7_301_994
 
 
+class Turn:
+    """Whose turn it is to write. SQLite has one writer, and who waits inside SQLite sleeps for up to 100 ms at a time,
+    whoever is done meanwhile; who waits here goes on at once. One lock is for the threads of this process, which a file
+    lock does not tell apart, and one for the processes of this machine; both end with their holder."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._threads = threading.Lock()
+        self._open: int | None = None
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        try:
+            fcntl.flock(self._descriptor(), fcntl.LOCK_EX)
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        fcntl.flock(self._descriptor(), fcntl.LOCK_UN)
+        self._threads.release()
+
+    def _descriptor(self) -> int:
+        """Opened by the first who writes: a record may be read where nothing can be written."""
+        if self._open is None:
+            self._open = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            weakref.finalize(self, os.close, self._open)
+        return self._open
+
+
 class Store:
     """Sessions on one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._writing_engine = engine.execution_options(**{_WRITE_OPTION: True})
-        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else nullcontext()
+        file = engine.url.database if engine.dialect.name == "sqlite" else None
+        self._turn: AbstractContextManager[object] = Turn(Path(f"{file}.turn")) if file else nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -44,8 +77,6 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session in one transaction: committed at the end, rolled back when the block raises."""
-        # SQLite has one writer. Who waits inside SQLite sleeps for up to 100 ms at a time, whoever is done meanwhile;
-        # who waits here goes on at once. Writers of other processes still meet inside.
         with self._turn, Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
             yield session
 

@@ -27,6 +27,7 @@ from relay.intake.deliveries import DELIVERY_ID_CAP, delivery_identity, handle_d
 from relay.intake.events import Ignored, parse_event
 from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
+from relay.intake.watching import INBOX
 from relay.web.body_cap import BodyTooLargeError, read_capped
 
 EVENT_HEADER = "X-GitHub-Event"
@@ -91,7 +92,10 @@ def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
 
 def _after(context: RelayContext, incoming: Incoming, row_id: int) -> None:
     """What nobody waits for."""
-    handle_delivery(context, row_id)
+    if context.answers_only:
+        INBOX.ring()
+    else:
+        handle_delivery(context, row_id)
     if context.crcr is not None:
         receiving.refresh_allowlist(context.crcr, incoming)
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -24,11 +25,13 @@ from starlette.concurrency import run_in_threadpool
 
 from relay.allowlist.types import Allowlist, Participation
 from relay.app import create_app, create_context
-from relay.cli.foreground import started
+from relay.background import background
+from relay.cli.foreground import started, watching_signals
 from relay.context import RelayContext, utc_now
 from relay.intake.deliveries import record_delivery
 from relay.intake.events import names_repository
 from relay.intake.signature import check_signature
+from relay.machine.background_process import background_process, given_settings, hear
 from relay.machine.listening import listen
 from relay.machine.web_thread import web_thread
 from relay.parts import CrcrParts, LoadedAllowlist, TokenRefusedError, VerifiedClaims
@@ -41,6 +44,7 @@ SECRET = "webhook-secret-of-the-benchmark"
 UPSTREAM = "pytorch/pytorch"
 TARGETS = tuple(f"vendor{number}/backend" for number in range(20))
 SIDES = ("ours", "threads", "one by one")
+BACKGROUND = "background"
 CALL_S = 0.2
 
 
@@ -92,9 +96,9 @@ def settings_in(folder: Path) -> RelaySettings:
 
 
 def our_side(folder: Path, github: SlowGitHub) -> FastAPI:
-    """The product, whole: with its outbox, its sweep and its own runs."""
-    settings = settings_in(folder)
-    return create_app(settings, crcr=_parts(github))
+    """The product, whole: with its own runs. Its outbox and its sweep are in a process of their own, as in `relay up`
+    and `relay serve`: `BACKGROUND`."""
+    return create_app(settings_in(folder), crcr=_parts(github), answers_only=True)
 
 
 def synchronous_side(folder: Path, github: SlowGitHub, at_once: int) -> FastAPI:
@@ -174,12 +178,29 @@ def sides() -> Mapping[str, Callable[[Path, SlowGitHub], FastAPI]]:
 def main() -> int:
     """Serve one side."""
     side, folder, calls = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    app = sides()[side](folder, SlowGitHub(calls))
-    with listen("127.0.0.1", 0) as listener, web_thread(app, listener, drain_s=1):
+    if side == BACKGROUND:
+        return _deliver(calls)
+    with ExitStack() as stack:
+        app = sides()[side](folder, SlowGitHub(calls))
+        if side == SIDES[0]:
+            command = (sys.executable, "-m", "tests.benchmarks.webhook_sides", BACKGROUND, str(folder), str(calls))
+            stack.enter_context(background_process(settings_in(folder), None, command))
+        listener = stack.enter_context(listen("127.0.0.1", 0))
+        stack.enter_context(web_thread(app, listener, drain_s=1))
         sys.stdout.write(f"{listener.getsockname()[1]}\n")
         sys.stdout.flush()
         started()
         sys.stdin.read()
+    return 0
+
+
+def _deliver(calls: int) -> int:
+    """Our background, told as the product's is."""
+    context = create_context(given_settings(), crcr=_parts(SlowGitHub(calls)))
+    with watching_signals() as stop, background(context):
+        hear(int(sys.argv[sys.argv.index("--rings") + 1]))
+        started()
+        stop.wait()
     return 0
 
 

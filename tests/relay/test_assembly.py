@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from relay.app import create_app, create_context, create_sweeper
+from relay.app import create_app, create_context
 from relay.assembly import crcr_parts
+from relay.background import create_sweeper
 from relay.context import RelayContext
 from relay.errors import SettingsError
 from relay.settings import RelaySettings

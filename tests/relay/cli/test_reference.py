@@ -26,7 +26,9 @@ def test_every_command_and_every_option_is_in_it() -> None:
     text = reference()
     leaves = [(path, it) for path, it in commands(build()) if not getattr(it, "commands", None)]
     assert [path for path, _ in leaves if f"| `relay {' '.join(path)}" not in text] == []
-    options = {name for _, it in leaves for option in it.params for name in option.opts if name.startswith("--")}
+    shown = [option for _, it in leaves for option in it.params if not getattr(option, "hidden", False)]
+    options = {name for option in shown for name in option.opts if name.startswith("--")}
+    assert "--rings" not in text
     assert [name for name in options - {"--help"} if f"`{name}`" not in text] == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import signal
@@ -11,16 +13,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from relay.client import ApiClient, Unreachable
 from relay.errors import SettingsError
+from relay.intake.signature import sign
 from relay.machine import worker_processes
 from relay.machine.embedded import EmbeddedService
 from relay.machine.listening import NotStarted
 from relay.machine.state_folder import AlreadyRunning, announced_url
 from relay.settings import RelaySettings
 from relay.views import RunState
+from tests.conformance.payloads import pull_request
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 
@@ -34,6 +39,27 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
 
 def gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
+
+
+def deliver(service: EmbeddedService, delivery: str) -> None:
+    """A webhook of a pull request of its own."""
+    secret = service.settings.webhook_secret
+    assert secret is not None
+    number = len(delivery)
+    body = json.dumps(pull_request(number=number, sha=hashlib.sha1(delivery.encode()).hexdigest())).encode()  # noqa: S324  # a commit's name
+    headers = {
+        "X-GitHub-Event": "pull_request",
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": sign(secret.get_secret_value(), body),
+    }
+    httpx.post(f"{service.url}/github/webhook", content=body, headers=headers, timeout=30).raise_for_status()
+
+
+def background_pids() -> tuple[int, ...]:
+    """Backgrounds that this process started."""
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    pids = [int(pid) for file in children for pid in file.read_text().split()]
+    return tuple(pid for pid in pids if b"\0background\0" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 @pytest.fixture
@@ -74,6 +100,19 @@ def test_workers_are_restarted_and_end_with_the_service(settings: RelaySettings)
         assert all(log.exists() for log in service.worker_logs())
     assert service.worker_pids() == ()
     wait_for(lambda: all(gone(pid) for pid in (*first, *last)), "all workers are gone")
+
+
+def test_deliveries_are_decided_about_by_the_background(settings: RelaySettings) -> None:
+    """As soon as they come, also by one that was started again: nothing here waits for a sweep."""
+    patient = settings.model_copy(update={"sweep_seconds": 3600.0})
+    with EmbeddedService(patient, workers=0) as service, ApiClient(service.url) as client:
+        deliver(service, "one")
+        wait_for(lambda: len(client.runs().runs) == 1, "a run")
+        for child in background_pids():
+            os.kill(child, signal.SIGKILL)
+        deliver(service, "two")
+        wait_for(lambda: len(client.runs().runs) == 2, "a second run")
+    assert background_pids() == ()
 
 
 @pytest.mark.usefixtures("_sleeping_workers")

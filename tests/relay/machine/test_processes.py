@@ -39,6 +39,12 @@ def spec(tmp_path: Path, code: str, name: str = "child") -> ChildSpec:
     return ChildSpec(name, [sys.executable, "-c", code], environment, tmp_path / "logs" / f"{name}.log")
 
 
+def said(spec: ChildSpec) -> str:
+    """What a child wrote so far."""
+    assert spec.log_file is not None
+    return spec.log_file.read_text() if spec.log_file.exists() else ""
+
+
 def nothing() -> None:
     """No upkeep needed."""
 
@@ -57,9 +63,9 @@ def test_child_that_always_fails_is_not_restarted_without_pause(tmp_path: Path) 
     assert [backoff.after(n) for n in (1, 2, 3, 7, 5000)] == [0.5, 1.0, 2.0, 30.0, 30.0]
     failing = spec(tmp_path, "print('bad', flush=True); raise SystemExit(3)")
     with Supervisor([failing], upkeep=nothing, backoff=Backoff(first_s=30.0), look_s=0.02):
-        wait_for(lambda: failing.log_file.exists() and "bad" in failing.log_file.read_text(), "first try")
+        wait_for(lambda: "bad" in said(failing), "first try")
         time.sleep(0.3)  # the time in which a supervisor without backoff would have tried again
-    assert failing.log_file.read_text().count("bad") == 1
+    assert said(failing).count("bad") == 1
 
 
 def test_backoff_is_forgotten_after_a_healthy_while(tmp_path: Path) -> None:
@@ -68,7 +74,7 @@ def test_backoff_is_forgotten_after_a_healthy_while(tmp_path: Path) -> None:
     always_healthy = Backoff(first_s=0.02, limit_s=1000.0, healthy_s=0.0)
     with Supervisor([starts], upkeep=nothing, backoff=always_healthy, look_s=0.02):
         # Without the reset the 16th start would be due after 0.02 * 2^14 s, which is five minutes.
-        wait_for(lambda: starts.log_file.exists() and starts.log_file.read_text().count("up") > 15, "16 starts", 60)
+        wait_for(lambda: said(starts).count("up") > 15, "16 starts", 60)
 
 
 def test_stop_leaves_no_process_of_the_group_behind(tmp_path: Path) -> None:
@@ -81,7 +87,7 @@ def test_stop_leaves_no_process_of_the_group_behind(tmp_path: Path) -> None:
     )
     deaf = spec(tmp_path, code)
     with Supervisor([deaf], upkeep=nothing, grace_s=0.3) as supervisor:
-        wait_for(lambda: deaf.log_file.exists() and deaf.log_file.read_text().count("deaf") == 2, "both are deaf")
+        wait_for(lambda: said(deaf).count("deaf") == 2, "both are deaf")
         pids = (*supervisor.pids(), int(grandchild.read_text()))
     wait_for(lambda: all(gone(pid) for pid in pids), "everyone is gone")
 
@@ -95,8 +101,8 @@ def test_polite_child_may_finish(tmp_path: Path) -> None:
     )
     polite = spec(tmp_path, code)
     with Supervisor([polite], upkeep=nothing):
-        wait_for(lambda: polite.log_file.exists() and "ready" in polite.log_file.read_text(), "ready")
-    assert "bye" in polite.log_file.read_text()
+        wait_for(lambda: "ready" in said(polite), "ready")
+    assert "bye" in said(polite)
 
 
 def test_upkeep_runs_again_while_children_run(tmp_path: Path) -> None:
@@ -126,11 +132,33 @@ def test_child_sees_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("GITHUB_TOKEN", "geheim")
     child = spec(tmp_path, "import os; print(sorted(os.environ), os.environ['RELAY_MARK'], flush=True)")
     with Supervisor([child], upkeep=nothing, backoff=Backoff(first_s=60)):
-        wait_for(lambda: child.log_file.exists() and "told" in child.log_file.read_text(), "the child has printed")
-    seen = child.log_file.read_text()
+        wait_for(lambda: "told" in said(child), "the child has printed")
+    seen = said(child)
     assert "RELAY_WEBHOOK_SECRET" not in seen
     assert "GITHUB_TOKEN" not in seen
     assert "PATH" in seen
+
+
+def test_child_without_a_log_writes_where_we_complain(tmp_path: Path) -> None:
+    """Both its streams: our own stdout is for data. It reads what it is given, and has the descriptors it is given."""
+    code = (
+        "import os, pathlib, subprocess, sys, time\n"
+        "from relay.machine.processes import Backoff, ChildSpec, Supervisor\n"
+        f"given = pathlib.Path({str(tmp_path / 'given')!r}); given.write_text('what was given')\n"
+        "reads = os.open(given, os.O_RDONLY)\n"
+        "hears, tells = os.pipe()\n"
+        "child = 'import os, sys; print(sys.stdin.read(), flush=True); os.write(2, os.read(int(sys.argv[1]), 9))'\n"
+        "os.write(tells, b'and heard')\n"
+        "spec = ChildSpec('c', [sys.executable, '-c', child, str(hears)], {}, None, reads, (hears,))\n"
+        "with Supervisor([spec], upkeep=lambda: None, backoff=Backoff(first_s=60)) as it:\n"
+        "    while it.pids(): time.sleep(0.02)\n"
+        "print('data')\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert ran.stdout == "data\n"
+    assert ran.stderr.startswith("what was given\nand heard")
 
 
 def test_last_words_are_one_printable_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_sweeper
+from relay.background import create_sweeper
 from relay.context import RelayContext
 from relay.contract import Decision, Observation, ReasonMessage
 from relay.errors import ConflictError

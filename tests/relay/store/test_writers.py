@@ -1,4 +1,4 @@
-"""Writers of one process take turns by themselves, and do not lean on SQLite's patience."""
+"""Writers of one machine take turns by themselves, and do not lean on SQLite's patience."""
 
 from __future__ import annotations
 
@@ -37,6 +37,27 @@ def test_writers_that_meet_all_write(tmp_path: Path) -> None:
     with store.reading() as session:
         assert session.scalar(select(func.count()).select_from(OutboxItem)) == 80
     engine.dispose()
+
+
+def test_writers_of_two_processes_take_turns(tmp_path: Path) -> None:
+    """Each waits outside of SQLite, which would put it to sleep: here it would refuse at once."""
+    url = f"sqlite:///{tmp_path / 'relay.db'}"
+    stores = [Store(open_engine(url)), Store(open_engine(url))]
+    for store in stores:
+        event.listen(store.engine, "connect", lambda connection, _: connection.execute("PRAGMA busy_timeout = 0"))
+    upgrade_database(stores[0].engine)
+
+    def write(number: int) -> None:
+        with stores[number % 2].writing() as session:
+            assert session.scalar(text("PRAGMA busy_timeout")) == 0
+            enqueue_all(session, [NewItem(OutboxKind.HUD, f"{number}", "lane", "hud", {})], START)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(80)))
+    with stores[0].reading() as session:
+        assert session.scalar(select(func.count()).select_from(OutboxItem)) == 80
+    for store in stores:
+        store.engine.dispose()
 
 
 def test_a_writer_that_fails_lets_the_next_one_in(tmp_path: Path) -> None:

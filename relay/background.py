@@ -1,0 +1,83 @@
+"""What a relay does while nobody waits: decide about deliveries, send what is in its outbox, sweep. Part of the
+composition root.
+
+One process does it beside the web part, or several do, each safe beside the others: rows are leased and sweeps repeat.
+Holds no logic of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import time
+from functools import partial
+
+from relay.comments.senders import senders as comment_senders
+from relay.context import RelayContext
+from relay.crcr import demotions, missed, senders, zombies
+from relay.intake.deliveries import sweep_deliveries
+from relay.intake.watching import InboxWatch
+from relay.outbox.delivering import Deliverer
+from relay.runs.audits import open_daily_audit
+from relay.runs.leases import LeaseTerms
+from relay.runs.sweeper import Chore, Sweeper
+
+#: A job may be silent for hours; a minute more or less does not matter.
+_ZOMBIES_EVERY_S = 60.0
+#: A look costs some requests, and what it finds is a quarter of an hour old at least.
+_MISSED_EVERY_S = 600.0
+#: A lookup costs a request for each L3 backend.
+_DEMOTIONS_EVERY_S = 600.0
+
+
+@contextmanager
+def background(context: RelayContext) -> Iterator[None]:
+    """All of it, in threads of this process, from here to the end of the block."""
+    sweeper = create_sweeper(context)
+    parts = (sweeper, InboxWatch(context)) + ((context.outbox,) if context.outbox is not None else ())
+    for part in parts:
+        part.start()
+    try:
+        yield
+    finally:
+        for part in reversed(parts):
+            part.stop()
+
+
+def create_outbox(context: RelayContext) -> Deliverer:
+    """The deliverer of this process, not started yet."""
+    workers = context.settings.crcr_dispatch_workers
+    everybody = {**senders.build(context), **comment_senders(context)}
+    return Deliverer(context.store, everybody, context.now, workers)
+
+
+def create_sweeper(context: RelayContext) -> Sweeper:
+    """The sweep of this process, not started yet."""
+    settings = context.settings
+    return Sweeper(
+        context.store,
+        context.waker,
+        LeaseTerms(settings.lease_seconds, settings.max_attempts),
+        interval_s=settings.sweep_seconds,
+        now=context.now,
+        process_deliveries=partial(sweep_deliveries, context),
+        chores=tuple(_chores(context)),
+    )
+
+
+def _chores(context: RelayContext) -> Iterator[Chore]:
+    if context.settings.audit_at:
+        yield Chore("audit of the day", partial(_start_audit, context))
+    if context.crcr is not None:
+        yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
+        yield Chore("demotions", partial(demotions.reconcile, context), every_s=_DEMOTIONS_EVERY_S)
+        yield Chore("missed webhooks", partial(missed.sweep, context), every_s=_MISSED_EVERY_S)
+        for work in context.crcr.upkeep:
+            yield Chore("lists", work)
+
+
+def _start_audit(context: RelayContext) -> None:
+    settings = context.settings
+    at = time.fromisoformat(settings.audit_at)
+    with context.store.writing() as session:
+        open_daily_audit(session, settings.upstream_repo, settings.device, at, context.now())
