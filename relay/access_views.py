@@ -67,7 +67,7 @@ class TokenPage(Page):
     """`GET /api/v1/tokens`, newest first. `next_before` is the id to pass as `before` for the next page."""
 
     model_config = ConfigDict(
-        frozen=True, json_schema_extra={"examples": [{"tokens": [_TOKEN_EXAMPLE], "next_before": None}]}
+        frozen=True, json_schema_extra={"examples": [{"tokens": [_TOKEN_EXAMPLE], "next_before": None, "next": None}]}
     )
 
     tokens: tuple[TokenView, ...]
@@ -103,7 +103,7 @@ class ActionPage(Page):
     """`GET /api/v1/actions`, newest first. `next_before` is the id to pass as `before` for the next page."""
 
     model_config = ConfigDict(
-        frozen=True, json_schema_extra={"examples": [{"actions": [_ACTION_EXAMPLE], "next_before": None}]}
+        frozen=True, json_schema_extra={"examples": [{"actions": [_ACTION_EXAMPLE], "next_before": None, "next": None}]}
     )
 
     actions: tuple[ActionView, ...]

@@ -47,9 +47,10 @@ from relay.web import (
     webhook,
     worker_api,
 )
-from relay.web.auth import ReaderOnly, VisitorOnly
+from relay.web.auth import ReaderOnly, VisitorOnly, cookie_name
 from relay.web.body_cap import BodyCapMiddleware
-from relay.web.error_handlers import PROBLEM_RESPONSES, install_error_handlers
+from relay.web.description import DescribedApi
+from relay.web.error_handlers import install_error_handlers
 from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
 from relay.web.revalidation import RevalidationMiddleware
@@ -89,11 +90,6 @@ OWN_DOORS = (
     *(worker_api.router, triage_proxy.router),
     *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
 )
-#: Routers whose errors are in the form of another protocol, or pages.
-OWN_ERRORS = (
-    *(webhook.router, callback.router, crcr_results.router, crcr_queries.router),
-    *(sign_in.router, pages.router),
-)
 
 
 def create_app(
@@ -111,7 +107,9 @@ def create_app(
         SettingsError: the settings do not let the service start.
     """
     context = replace(create_context(settings, crcr=crcr, now=now), answers_only=answers_only)
-    app = FastAPI(
+    app = DescribedApi(
+        reading_takes_token=context.settings.read_access != "public",
+        cookie=cookie_name(context),
         title="OOT relay",
         version=version("oot-relay"),
         docs_url=None,
@@ -128,8 +126,7 @@ def create_app(
     install_error_handlers(app)
     for router in ROUTERS:
         door = () if router in OWN_DOORS else (VisitorOnly,) if router is pages.router else (ReaderOnly,)
-        refusals = None if router in OWN_ERRORS else PROBLEM_RESPONSES
-        app.include_router(router, dependencies=door, responses=refusals)
+        app.include_router(router, dependencies=door)
     return app
 
 

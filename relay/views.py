@@ -351,6 +351,13 @@ class Health(View):
     manifest_problem: str
 
 
+class Version(View):
+    """`GET /api/v1/version`."""
+
+    name: str
+    version: str
+
+
 class ApiError(View):
     """Every error body of the API: what happened, and what to do next. `request_id` finds the request in the log.
     The others are the members of `application/problem+json`.

@@ -17,7 +17,7 @@ from relay.web.read_api import WITHOUT_NUL
 router = APIRouter(prefix="/api/v1/actions", tags=["access"], dependencies=[OperatorOnly])
 
 
-@router.get("")
+@router.get("", summary="What operators did")
 def actions(
     context: Context,
     paging: Paged,

@@ -25,7 +25,7 @@ _VARIABLES = {Scope.WORKER: "RELAY_WORKER_TOKEN"}
 _OPERATOR_VARIABLE = "RELAY_OPERATOR_TOKEN"
 
 #: What load balancers and the command line's first question need; it tells of no change and no test.
-_FOR_EVERYBODY = frozenset({"/api/v1/health", "/api/v1/version"})
+FOR_EVERYBODY = frozenset({"/api/v1/health", "/api/v1/version"})
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="`relay token create` makes one.")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
@@ -72,7 +72,7 @@ def require_reader(request: Request, context: Context, credentials: Credentials)
         UnauthorizedError: neither.
         ForbiddenError: a token that is not for reading.
     """
-    if context.settings.read_access == "public" or request.url.path in _FOR_EVERYBODY:
+    if context.settings.read_access == "public" or request.url.path in FOR_EVERYBODY:
         return
     principal = _identified(context, credentials) or _signed_in(request, context)
     if principal is None:

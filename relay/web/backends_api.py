@@ -38,10 +38,10 @@ router = APIRouter(prefix="/api/v1/backends", tags=["backends"])
 
 Event = Annotated[Tab, Query(description="What made the jobs run")]
 Days = Annotated[int, Query(ge=1, le=90, description="The range, which ends now")]
-Part = Annotated[str, Path(max_length=100)]
+Part = Annotated[str, Path(max_length=100, description="A part of the repository's name, `owner/name`")]
 
 
-@router.get("")
+@router.get("", summary="Backends, by level")
 def backends(
     context: Context, paging: Paged, event: Event = Tab.PULL_REQUEST, days: Days = USUAL_DAYS, limit: Limit = 500
 ) -> BackendList:
@@ -64,7 +64,7 @@ def _begin(lines: Sequence[BackendLine], paging: Paging) -> int:
     return next((place for place, line in enumerate(lines, 1) if repo_key(line.repo) == last), 0)
 
 
-@router.get("/{owner}/{name}")
+@router.get("/{owner}/{name}", summary="One backend")
 def backend(
     context: Context, owner: Part, name: Part, event: Event = Tab.PULL_REQUEST, days: Days = USUAL_DAYS
 ) -> BackendDetail:

@@ -16,6 +16,7 @@ from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import RETRY_S, CallbackDesk
 from relay.parts import TokenRefusedError
 from relay.web.body_cap import BodyTooLargeError, read_capped
+from relay.web.protocol_words import CALLBACK_ANSWERS, CALLBACK_ASKED
 
 MEBIBYTE = 1024 * 1024
 BODY_CAP = 2 * MEBIBYTE
@@ -27,7 +28,13 @@ _DISCARD_FACTOR = 4
 router = APIRouter()
 
 
-@router.post("/github/callback", summary="Take in a backend's report of one of its jobs")
+@router.post(
+    "/github/callback",
+    summary="Take in a backend's report of one of its jobs",
+    tags=["intake"],
+    responses=CALLBACK_ANSWERS,
+    openapi_extra=CALLBACK_ASKED,
+)
 async def receive(request: Request, context: Context) -> JSONResponse:
     """Answers when the report is recorded; what is to be sent on is sent afterwards."""
     desk = _desk_of(request, context)

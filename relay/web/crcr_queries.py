@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import JSONResponse
 
 from relay.allowlist.types import Allowlist, Level
@@ -24,9 +24,11 @@ from relay.hud.levels import as_answer, level_statuses
 from relay.hud.queries import Asked, run_query
 from relay.hud.titles import Title, TitleBook, check_asked, read_commits, read_pulls
 from relay.parts import AllowlistUnavailableError, GitHub, LoadedAllowlist
+from relay.web.protocol_words import ALLOWLIST_ANSWERS, LEVEL_STATUS_ANSWERS, QUERY_ANSWERS, titles_answers
 
 _log = structlog.get_logger(__name__)
 
+_SENT_CAP = 20_000
 _PULLS_KEPT = timedelta(seconds=300)
 _COMMITS_KEPT = timedelta(seconds=86_400)
 
@@ -53,18 +55,34 @@ def _memory(request: Request) -> _Memory:
 
 
 Memory = Annotated[_Memory, Depends(_memory)]
-Sent = Annotated[str, Query(max_length=20_000)]
+QueryName = Annotated[str, Path(max_length=100, description="The query's name, as an unknown one's answer lists them")]
+Parameters = Annotated[
+    str, Query(max_length=_SENT_CAP, description="A JSON object", examples=['{"repo":"acme/torch-acme","days":7}'])
+]
+Upstream = Annotated[str, Query(max_length=_SENT_CAP, description="The upstream repository; no other is answered for")]
+Pulls = Annotated[
+    str, Query(max_length=_SENT_CAP, description="Numbers, comma-separated, at most 50", examples=["4711,4712"])
+]
+Commits = Annotated[
+    str, Query(max_length=_SENT_CAP, description="Commits, comma-separated, at most 50", examples=["1f" * 20])
+]
+_PULL_ANSWERS = titles_answers(
+    {"prNumber": 4711, "title": "Add in fewer steps", "author": "ann"}, "prs", "Failed to fetch PR info"
+)
+_COMMIT_ANSWERS = titles_answers(
+    {"sha": "1f" * 20, "title": "Add in fewer steps (#4711)", "author": "ann"}, "shas", "Failed to fetch commit info"
+)
 
 
-@router.get("/clickhouse/{query}", summary="Answer a saved query")
-def saved_query(context: Context, query: str, parameters: Sent = "{}") -> JSONResponse:
+@router.get("/clickhouse/{query}", summary="Answer a saved query", responses=QUERY_ANSWERS)
+def saved_query(context: Context, query: QueryName, parameters: Parameters = "{}") -> JSONResponse:
     """`parameters` is a JSON object. The rows are a list of objects."""
     cadences = Cadences.read(context.settings.crcr_cadences)
     with context.store.reading() as session:
         return JSONResponse(run_query(query, parameters, Asked(session, context.now(), cadences)))
 
 
-@router.get("/crcr/allowlist", summary="The allowlist in force, by level")
+@router.get("/crcr/allowlist", summary="The allowlist in force, by level", responses=ALLOWLIST_ANSWERS)
 def allowlist(context: Context, memory: Memory) -> JSONResponse:
     """`X-Cache` is `MISS` when it was just read, `STALE` when a newer one could not be, `HIT` otherwise."""
     asked_at = context.now()
@@ -73,7 +91,7 @@ def allowlist(context: Context, memory: Memory) -> JSONResponse:
     return JSONResponse(_by_level(loaded.allowlist), headers={"X-Cache": state})
 
 
-@router.get("/crcr/level-status", summary="Which backends should change their level")
+@router.get("/crcr/level-status", summary="Which backends should change their level", responses=LEVEL_STATUS_ANSWERS)
 def level_status(context: Context) -> JSONResponse:
     """The figures of all backends of L2 and L3 against the targets of L3."""
     listed = _allowlist(context).allowlist
@@ -81,9 +99,9 @@ def level_status(context: Context) -> JSONResponse:
         return JSONResponse(as_answer(level_statuses(session, listed.backends, context.now())))
 
 
-@router.get("/crcr/pr-info", summary="Titles and authors of pull requests")
-def pull_request_info(context: Context, memory: Memory, repo: Sent = "", prs: Sent = "") -> JSONResponse:
-    """`prs` are numbers, comma-separated, at most 50."""
+@router.get("/crcr/pr-info", summary="Titles and authors of pull requests", responses=_PULL_ANSWERS)
+def pull_request_info(context: Context, memory: Memory, repo: Upstream = "", prs: Pulls = "") -> JSONResponse:
+    """Of those that exist, from GitHub or from what was asked there lately."""
     check_asked(repo, prs, "prs", context.settings.upstream_repo)
 
     def ask(github: GitHub, missing: Sequence[str]) -> Mapping[str, Title]:
@@ -94,9 +112,9 @@ def pull_request_info(context: Context, memory: Memory, repo: Sent = "", prs: Se
     return JSONResponse(rows, headers={"Cache-Control": "s-maxage=300, stale-while-revalidate=600"})
 
 
-@router.get("/crcr/commit-info", summary="Titles and authors of commits")
-def commit_info(context: Context, memory: Memory, repo: Sent = "", shas: Sent = "") -> JSONResponse:
-    """`shas` are commits, comma-separated, at most 50."""
+@router.get("/crcr/commit-info", summary="Titles and authors of commits", responses=_COMMIT_ANSWERS)
+def commit_info(context: Context, memory: Memory, repo: Upstream = "", shas: Commits = "") -> JSONResponse:
+    """Of those commits that exist, from GitHub or from what was asked there lately."""
     check_asked(repo, shas, "shas", context.settings.upstream_repo)
 
     def ask(github: GitHub, missing: Sequence[str]) -> Mapping[str, Title]:

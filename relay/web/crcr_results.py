@@ -23,6 +23,7 @@ from relay.crcr.triage_verdict import clean_verdict
 from relay.hud import untrusted
 from relay.hud.errors import HudError
 from relay.hud.recording import RecordedResult, record_result
+from relay.web.protocol_words import RESULTS_ANSWERS, RESULTS_ASKED
 
 _log = structlog.get_logger(__name__)
 
@@ -31,7 +32,12 @@ KEY_HEADER = "x-hud-internal-bot"
 router = APIRouter(prefix="/api/crcr", tags=["results"])
 
 
-@router.post("/results", summary="Take in a result that a relay forwards")
+@router.post(
+    "/results",
+    summary="Take in a result that a relay forwards",
+    responses=RESULTS_ANSWERS,
+    openapi_extra=RESULTS_ASKED,
+)
 async def receive(request: Request, context: Context) -> JSONResponse:
     """Answers when the result is stored. The body's content type does not matter: it is JSON by any name."""
     body = await request.body()

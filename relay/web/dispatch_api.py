@@ -22,13 +22,24 @@ from relay.runs.queries import run_summary
 from relay.store.models import Delivery
 from relay.views import SubmissionView
 from relay.web.auth import Operator, OperatorOnly
+from relay.web.refusals import Responses, refuses
 
 router = APIRouter(prefix="/api/v1/dispatches", tags=["operator"], dependencies=[OperatorOnly])
 
+_BEFORE: Responses = {200: {"model": SubmissionView, "description": "It had been submitted before"}}
+_NOT_ABOUT_US = BadMessageError(
+    "The dispatch is not about pytorch/pytorch.",
+    "RELAY_UPSTREAM_REPO names the repository whose changes this relay tests.",
+)
 _EXAMPLE = {"event_type": "pull_request", "delivery_id": "6a1f0c2e", "payload": {"action": "opened", "number": 7}}
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    summary="Submit another relay's dispatch",
+    responses=_BEFORE | refuses(_NOT_ABOUT_US),
+)
 def submit(
     context: Context,
     operator: Operator,

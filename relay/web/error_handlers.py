@@ -7,7 +7,6 @@ Owns the shape of errors only; the sentences come from `relay.errors`. Never ech
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import urlencode
 
 import structlog
@@ -28,26 +27,6 @@ _log = structlog.get_logger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 SIGN_IN = "/sign-in"
-#: For the description of the API: how every route of it refuses.
-PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
-    "4XX": {
-        "description": "The request is refused: what happened, and what to do next",
-        "content": {
-            PROBLEM_TYPE: {
-                "schema": ApiError.model_json_schema(),
-                "example": {
-                    "code": "not_found",
-                    "message": "There is no run 7.",
-                    "hint": "relay run list shows the runs there are.",
-                    "request_id": "5073f74e2457c787",
-                    "type": "about:blank",
-                    "title": "Not Found",
-                    "status": 404,
-                },
-            }
-        },
-    }
-}
 _API = "/api/"
 _GITHUB = "/github/"
 _HUD = ("/api/crcr/", "/api/clickhouse/")

@@ -18,23 +18,23 @@ RowId = Annotated[int, Path(ge=1, le=LARGEST, description="A webhook's number in
 Name = Annotated[str | None, Query(max_length=200, description="The whole X-GitHub-Delivery")]
 
 
-@router.get("")
+@router.get("", summary="Webhooks that arrived")
 def webhooks(
     context: Context,
     paging: Paged,
     *,
-    state: DeliveryState | None = None,
+    state: Annotated[DeliveryState | None, Query(description="Only those in this state")] = None,
     delivery_id: Name = None,
     limit: Limit = 50,
     before: Before = None,
 ) -> DeliveryPage:
-    """Webhooks that arrived, the newest first."""
+    """The newest first, with how many there are in each state. Never a payload."""
     with context.store.reading() as session:
         page = list_deliveries(session, DeliveryFilter(state, delivery_id), limit=limit, before=paging.number(before))
     return paging.linked(page, page.next_before)
 
 
-@router.get("/{row_id}")
+@router.get("/{row_id}", summary="One webhook of the inbox")
 def webhook(context: Context, row_id: RowId) -> DeliveryDetail:
     """One of them, with the backends that it was to be told to."""
     with context.store.reading() as session:

@@ -12,7 +12,7 @@ from relay.runs.excused import excused_attempts
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
 
-@router.get("/manifests")
+@router.get("/manifests", summary="The manifests in use")
 def manifests(context: Context) -> ManifestsView:
     """The manifests in use, findings in their files, excuses by the day they run out, and promotion proposals."""
     return load_manifests_view(context)

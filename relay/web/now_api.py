@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["read"])
 DEVICE_CAP = 100
 
 
-@router.get("/now")
+@router.get("/now", summary="What is going on")
 def now(
     context: Context,
     reads: Reads,

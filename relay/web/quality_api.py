@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/v1", tags=["audits"])
 MOST_DAYS = 365
 
 
-@router.get("/quality")
+@router.get("/quality", summary="How good the selections are")
 def selection_quality(
     context: Context,
     days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How far back")] = 90,

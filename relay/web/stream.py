@@ -27,10 +27,16 @@ from relay.web.live.events import Follower
 from relay.web.live.tail import Told
 from relay.web.paging import LARGEST
 from relay.web.read_api import RunId
+from relay.web.refusals import Responses
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
 _BATCH = 200
+_STREAMED = (
+    "id: 9001\n"
+    'data: {"id":9001,"run_id":128,"at":"2026-11-30T09:00:04Z","kind":"run.selecting","text":"chooses tests"}\n\n'
+)
+_STREAM: Responses = {200: {"content": {"text/event-stream": {"example": _STREAMED}}}}
 _FINAL_KINDS = frozenset(f"run.{state}" for state in FINAL_RUN_STATES)
 
 LastEventId = Annotated[str, Header(description="The id of the last event a reader got; browsers send it themselves")]
@@ -43,7 +49,9 @@ def known_run(context: Context, run_id: RunId) -> int:
     return run_id
 
 
-@router.get("/events", response_class=EventSourceResponse)
+@router.get(
+    "/events", response_class=EventSourceResponse, summary="Events of all runs, as they come", responses=_STREAM
+)
 async def all_events(
     live: Live,
     last_event_id: LastEventId = "",
@@ -51,7 +59,7 @@ async def all_events(
         int | None, Query(ge=0, le=LARGEST, description="Begin after this event id; from now on if left out")
     ] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events of all runs from now on, or from an id on. First comes `ready` with the id where the stream begins. A
+    """From now on, or from an id on. First comes `ready` with the id where the stream begins. A
     reader that was away for longer than events are kept, or that is too slow, gets `resync`: it has missed something
     and had better read anew what it shows."""
     with live.events.following() as follower:
@@ -65,7 +73,12 @@ async def all_events(
                 yield ServerSentEvent(raw_data=told.data, id=str(told.mark))
 
 
-@router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=EventSourceResponse,
+    summary="Events of a run, as they come",
+    responses=_STREAM,
+)
 async def events(
     context: Context,
     live: Live,
@@ -73,7 +86,7 @@ async def events(
     last_event_id: LastEventId = "",
     after: Annotated[int, Query(ge=0, le=LARGEST, description="Begin after this event id")] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events of the run, oldest first; the stream ends after the last one of a run that is over."""
+    """Its history first, oldest first; the stream ends after the last one of a run that is over."""
     history = _History(context, run_id, _resume_point(last_event_id, after) or 0)
     async for event in history.rest():
         yield event

@@ -15,11 +15,19 @@ from relay.access.actions import record_action
 from relay.access.tokens import create_token, list_tokens, revoke_token
 from relay.access_views import NewToken, TokenPage, TokenView
 from relay.context import Context
+from relay.errors import ConflictError
 from relay.store.access_models import ACTOR_CAP, Scope
 from relay.web.auth import Admin, AdminOnly
 from relay.web.paging import LARGEST, Before, Limit, Paged
+from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1/tokens", tags=["access"], dependencies=[AdminOnly])
+
+_NAME_TAKEN = ConflictError(
+    "There is a valid token named nightly job.",
+    "Choose another name, or revoke that one first (relay token list shows its number).",
+    code="name_taken",
+)
 
 TokenId = Annotated[int, Path(ge=1, le=LARGEST, description="A token's number")]
 
@@ -41,7 +49,7 @@ class TokenRequest(BaseModel):
     expires_at: AwareDatetime | None = None
 
 
-@router.get("")
+@router.get("", summary="Access tokens, without their values")
 def tokens(
     context: Context,
     paging: Paged,
@@ -50,13 +58,13 @@ def tokens(
     limit: Limit = 50,
     before: Before = None,
 ) -> TokenPage:
-    """Tokens without their values, newest first."""
+    """Newest first; the expired and the revoked ones only where they are asked for."""
     with context.store.reading() as session:
         page = list_tokens(session, context.now(), every=every, limit=limit, before=paging.number(before))
     return paging.linked(page, page.next_before)
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, summary="Make a token", responses=refuses(_NAME_TAKEN))
 def create(context: Context, admin: Admin, response: Response, wanted: Annotated[TokenRequest, Body()]) -> NewToken:
     """Makes a token. This answer is the only one that holds its value."""
     response.headers["Cache-Control"] = "no-store"
@@ -72,7 +80,7 @@ def create(context: Context, admin: Admin, response: Response, wanted: Annotated
     return made
 
 
-@router.delete("/{token_id}")
+@router.delete("/{token_id}", summary="Revoke a token")
 def revoke(context: Context, admin: Admin, token_id: TokenId) -> TokenView:
     """Ends a token and every sign-in with it, at once."""
     now = context.now()

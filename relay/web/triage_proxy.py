@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import structlog
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from fastapi.responses import Response
 
 from relay.context import Context
 from relay.errors import ConflictError, ModelFailedError, ModelRefusedError, ModelTimeoutError
 from relay.settings import RelaySettings
 from relay.web.auth import WorkerOnly
+from relay.web.refusals import Responses, answers, refuses
 
 _log = structlog.get_logger(__name__)
 
@@ -41,25 +42,43 @@ class _DeadlineError(Exception):
 router = APIRouter(prefix="/api/v1/worker/triage", tags=["worker"], dependencies=[WorkerOnly])
 
 
-@router.post("/chat/completions")
-def chat_completions(context: Context, wanted: dict[str, Any]) -> Response:
+_NO_MODEL = ConflictError(
+    "No model is configured for triage over this interface.",
+    "Set RELAY_LLM_BASE_URL, RELAY_LLM_MODEL and RELAY_LLM_PROVIDER, or let the offline ranker decide.",
+    code="no_model",
+)
+_REFUSALS = refuses(
+    _NO_MODEL,
+    ModelRefusedError("The model's server refused the request with HTTP 400."),
+    ModelFailedError("The model cannot be reached (ConnectError).", "Check RELAY_LLM_BASE_URL."),
+    ModelTimeoutError("The model did not answer within 60 seconds.", "Raise RELAY_LLM_TIMEOUT_S."),
+)
+_QUESTION = [{"role": "user", "content": "Which of these tests can this change affect?"}]
+_CHAT = {"model": "any", "messages": _QUESTION, "max_tokens": 800}
+_ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "[3, 7]"}, "finish_reason": "stop"}]}
+_MESSAGE = {"role": "assistant", "content": [{"type": "text", "text": "[3, 7]"}], "stop_reason": "end_turn"}
+
+
+def _answers(example: dict[str, Any]) -> Responses:
+    """An answer of the model's interface, passed on unread."""
+    return answers(example, type="object") | _REFUSALS
+
+
+@router.post("/chat/completions", summary="Ask the model, in OpenAI's form", responses=_answers(_ANSWER))
+def chat_completions(context: Context, wanted: Annotated[dict[str, Any], Body(examples=[_CHAT])]) -> Response:
     """Asks the configured model, whatever model the worker named, and returns its answer in one piece."""
     return _ask(_configured(context.settings, "openai"), "/chat/completions", wanted)
 
 
-@router.post("/messages")
-def messages(context: Context, wanted: dict[str, Any]) -> Response:
-    """The same for a model of the provider `anthropic`."""
+@router.post("/messages", summary="Ask the model, in Anthropic's form", responses=_answers(_MESSAGE))
+def messages(context: Context, wanted: Annotated[dict[str, Any], Body(examples=[_CHAT])]) -> Response:
+    """Asks the configured model of the provider `anthropic`, whatever model the worker named."""
     return _ask(_configured(context.settings, "anthropic"), "/messages", wanted)
 
 
 def _configured(settings: RelaySettings, provider: str) -> RelaySettings:
     if not settings.llm_configured or settings.llm_provider != provider:
-        raise ConflictError(
-            "No model is configured for triage over this interface.",
-            "Set RELAY_LLM_BASE_URL, RELAY_LLM_MODEL and RELAY_LLM_PROVIDER, or let the offline ranker decide.",
-            code="no_model",
-        )
+        raise ConflictError(_NO_MODEL.message, _NO_MODEL.hint, code=_NO_MODEL.code)
     return settings
 
 

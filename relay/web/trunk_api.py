@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/v1", tags=["read"])
 MOST_COMMITS = 500
 
 
-@router.get("/trunk")
+@router.get("/trunk", summary="Commits of the branch, and how each did")
 def trunk(
     context: Context,
     paging: Paged,

@@ -29,6 +29,7 @@ from relay.intake.full_wishes import full_wishes
 from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, SignatureMissingError, check_signature
 from relay.intake.watching import INBOX
 from relay.web.body_cap import BodyTooLargeError, read_capped
+from relay.web.protocol_words import WEBHOOK_ANSWERS, WEBHOOK_ASKED
 
 EVENT_HEADER = "X-GitHub-Event"
 DELIVERY_HEADER = "X-GitHub-Delivery"
@@ -60,7 +61,13 @@ class _Posted:
     body: bytes
 
 
-@router.post("/github/webhook", summary="Take in a GitHub webhook delivery")
+@router.post(
+    "/github/webhook",
+    summary="Take in a GitHub webhook delivery",
+    tags=["intake"],
+    responses=WEBHOOK_ANSWERS,
+    openapi_extra=WEBHOOK_ASKED,
+)
 async def receive(request: Request, context: Context) -> JSONResponse:
     """Answers as soon as the delivery is stored."""
     event = request.headers.get(EVENT_HEADER, "")

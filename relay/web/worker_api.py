@@ -5,7 +5,9 @@ Every handler commits first and wakes workers afterwards, so that nobody is woke
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
 
 from relay.context import Context, RelayContext
 from relay.contract import (
@@ -32,6 +34,7 @@ from relay.contract import (
     TriageSettings,
 )
 from relay.contract.run_log import LogPosted, LogTaken
+from relay.errors import BadMessageError, LeaseLostError
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
 from relay.runs.misses import missed_with
@@ -44,11 +47,22 @@ from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
 from relay.store.models import PlannedTest, Run
 from relay.web.auth import WorkerOnly
+from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
 
+_LOST = LeaseLostError("The lease is not the current one of shard 512.", "Stop this work, and ask for another shard.")
+_TWICE = BadMessageError("A test is reported twice in one message.", "Send one result per test.")
 
-@router.post("/lease", response_model=Lease, responses={204: {"description": "Nothing is due", "model": None}})
+ShardId = Annotated[int, Path(description="A shard's number, as the lease names it")]
+
+
+@router.post(
+    "/lease",
+    response_model=Lease,
+    summary="Take the next shard",
+    responses={204: {"description": "Nothing is due", "model": None}},
+)
 def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
     """The next due shard of the worker's device, or 204."""
     manifests = context.manifests.current()
@@ -61,16 +75,16 @@ def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
         return _message(context, leased, manifests)
 
 
-@router.post("/shards/{shard_id}/heartbeat")
-def beat(context: Context, shard_id: int, posted: Heartbeat) -> HeartbeatReply:
+@router.post("/shards/{shard_id}/heartbeat", summary="Keep a lease", responses=refuses(_LOST))
+def beat(context: Context, shard_id: ShardId, posted: Heartbeat) -> HeartbeatReply:
     """Keeps a lease alive and tells whether the run was cancelled."""
     with context.store.writing() as session:
         cancelled = heartbeat(session, shard_id, posted, context.now(), _terms(context))
     return HeartbeatReply(cancelled=cancelled)
 
 
-@router.post("/shards/{shard_id}/selection")
-def selection(context: Context, shard_id: int, posted: SelectionPosted) -> Accepted:
+@router.post("/shards/{shard_id}/selection", summary="Report a selection", responses=refuses(_LOST, _TWICE))
+def selection(context: Context, shard_id: ShardId, posted: SelectionPosted) -> Accepted:
     """Takes in a selection and its plan, and wakes workers for the planned shards."""
     with context.store.writing() as session:
         accept_selection(session, shard_id, posted, context.now())
@@ -78,8 +92,8 @@ def selection(context: Context, shard_id: int, posted: SelectionPosted) -> Accep
     return Accepted()
 
 
-@router.post("/shards/{shard_id}/results")
-def results(context: Context, shard_id: int, posted: ResultsPosted) -> Accepted:
+@router.post("/shards/{shard_id}/results", summary="Report results", responses=refuses(_LOST, _TWICE))
+def results(context: Context, shard_id: ShardId, posted: ResultsPosted) -> Accepted:
     """Takes in results; each test keeps the first verdict it gets."""
     with context.store.writing() as session:
         accept_results(session, shard_id, posted, context.now())
@@ -87,14 +101,14 @@ def results(context: Context, shard_id: int, posted: ResultsPosted) -> Accepted:
 
 
 @router.post("/shards/{shard_id}/log")
-def log(context: Context, shard_id: int, posted: LogPosted) -> LogTaken:
+def log(context: Context, shard_id: ShardId, posted: LogPosted) -> LogTaken:
     """Takes in what the shard printed. A chunk that comes again is kept once; `full` says that no more is wanted."""
     with context.store.writing() as session:
         return accept_log(session, shard_id, posted, context.now(), context.settings.log_shard_bytes)
 
 
-@router.post("/shards/{shard_id}/finish")
-def finish(context: Context, shard_id: int, posted: ShardFinished) -> Accepted:
+@router.post("/shards/{shard_id}/finish", summary="End a lease", responses=refuses(_LOST))
+def finish(context: Context, shard_id: ShardId, posted: ShardFinished) -> Accepted:
     """Ends a lease, and wakes workers for what is due then."""
     with context.store.writing() as session:
         finish_shard(session, shard_id, posted, context.now(), _terms(context))
@@ -102,14 +116,14 @@ def finish(context: Context, shard_id: int, posted: ShardFinished) -> Accepted:
     return Accepted()
 
 
-@router.post("/operators")
+@router.post("/operators", summary="Which tests were seen to use operators")
 def operators(context: Context, asked: OperatorsAsked) -> ObservedOperators:
     """Tells a selection which base tests were seen to use some operators on the device."""
     with context.store.reading() as session:
         return observed_uses(session, asked.device, asked.operators)
 
 
-@router.post("/past")
+@router.post("/past", summary="How tests did before")
 def past(context: Context, asked: PastAsked) -> Past:
     """Tells a selection how long the tests of some files took on the device, and which tests changes broke before."""
     with context.store.reading() as session:
