@@ -29,7 +29,7 @@ Layout = Literal["table", "ids", "pytest", "json", "jsonl"]
 def select(
     tests: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEST", help="With --explain: these tests only, by a part of the name."),
+        typer.Argument(metavar="TEST", help="With --explain, --stage, jsonl: these tests only, by a part of the name."),
     ] = None,
     *,
     repo: RepoOption = Path(),
@@ -40,6 +40,15 @@ def select(
     full: FullOption = False,
     holdout: HoldoutOption = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Show the reasons of every test, in and out.")] = False,
+    stage: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=4,
+            help="Show what one stage saw and let through: 1 change, 2 ownership, 3 triage, 4 manifests.",
+        ),
+    ] = None,
     layout: Annotated[
         Layout,
         typer.Option(
@@ -62,10 +71,13 @@ def select(
       relay select --base HEAD~1 --format pytest | xargs -L 1 python -m pytest
       relay select --base HEAD~1 --budget 10m --holdout 0.03
       relay select --base HEAD~1 --explain test_softmax
+      relay select --base HEAD~1 --stage 1
     """
-    from relay.cli import selection_data, selection_page
+    from relay.cli import selection_data, selection_page, selection_text
     from relay.cli.selection import Wish, run_selection
 
+    if tests and not (explain or stage or layout == "jsonl"):
+        raise typer.BadParameter(selection_text.narrowing_nothing(), param_hint="TEST")
     out = Output(as_json or layout == "json")
     wish = Wish(
         *(repo, base, head, diff),
@@ -79,7 +91,12 @@ def select(
     )
     selected = run_selection(wish, out)
     selection = selected.outcome.selection
-    if out.as_json:
+    if stage is not None:
+        from relay.cli.selection_stage import show_stage
+        from selector.types import Stage
+
+        show_stage(out, selected, Stage(stage), layout, tests or ())
+    elif out.as_json:
         out.data(selection_data.whole(selected))
     elif layout == "jsonl":
         for record in selection_data.records(selected, tests or ()):
@@ -87,6 +104,8 @@ def select(
     elif explain:
         selection_page.show_explanations(out, selection, tests or ())
     else:
-        shown = {"ids": selection_page.show_ids, "pytest": selection_page.show_pytest}
-        shown.get(layout, selection_page.show_table)(out, selection)
+        if layout == "table":
+            selection_page.show_table(out, selection)
+        else:
+            (selection_page.show_ids if layout == "ids" else selection_page.show_pytest)(out, selection.kept)
         selection_page.show_ending(out, selection)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from relay.cli.selection import LocalSelection
+from selector.change import ChangeSet
 from selector.explanation import as_object, explain, summarise
-from selector.types import Candidate, Selection
+from selector.types import Candidate, Selection, Stage, StageCount
 
 
 def whole(selected: LocalSelection) -> dict[str, object]:
@@ -20,23 +21,38 @@ def whole(selected: LocalSelection) -> dict[str, object]:
         "plan_key": selection.key,
         "cost": None if selection.cost is None else asdict(selection.cost),
         "summary": {"counts": [asdict(tally) for tally in page.tallies], "would_change_it": page.changes},
-        "funnel": [
-            {
-                "stage": int(step.stage),
-                "name": step.stage.name.lower(),
-                "entered": step.entered,
-                "left": step.left,
-                "unit": step.unit,
-                "summary": step.summary,
-            }
-            for step in selection.funnel
-        ],
-        "changed_files": [
-            {"path": it.path, "status": it.status, "category": it.category, "symbols": it.symbols, "noop": it.noop}
-            for it in outcome.change.files
-        ],
+        "funnel": [_step(step) for step in selection.funnel],
+        "changed_files": list(changed_files(outcome.change)),
         "decisions": decisions(selected),
         "notes": selection.notes,
+    }
+
+
+def changed_files(change: ChangeSet) -> Iterator[dict[str, object]]:
+    """What stage 1 saw in each file."""
+    for it in change.files:
+        yield {
+            "path": it.path,
+            "status": it.status,
+            "category": it.category,
+            "symbols": it.symbols,
+            "noop": it.noop,
+        }
+
+
+def funnel_step(selection: Selection, stage: Stage) -> dict[str, object] | None:
+    """The counts of a stage, None for one that a selection did not come to."""
+    return next((_step(step) for step in selection.funnel if step.stage is stage), None)
+
+
+def _step(step: StageCount) -> dict[str, object]:
+    return {
+        "stage": int(step.stage),
+        "name": step.stage.name.lower(),
+        "entered": step.entered,
+        "left": step.left,
+        "unit": step.unit,
+        "summary": step.summary,
     }
 
 

@@ -49,17 +49,17 @@ def show_summary(out: Output, selection: Selection) -> None:
         out.table(("", ""), [("to change it" if not number else "", way) for number, way in enumerate(page.changes)])
 
 
-def show_ids(out: Output, selection: Selection) -> None:
-    """The names of what runs, one a line."""
-    for candidate in selection.kept:
+def show_ids(out: Output, candidates: Sequence[Candidate]) -> None:
+    """Their names, one a line."""
+    for candidate in candidates:
         out.say(one_line(str(candidate.test), 1_000))
 
 
-def show_pytest(out: Output, selection: Selection) -> None:
+def show_pytest(out: Output, candidates: Sequence[Candidate]) -> None:
     """The arguments of one pytest for each file, one a line. Names are parts there, so that a base test stands for what
     is generated from it, and some may run that were not selected."""
     files: dict[str, dict[str, list[str]]] = {}
-    for candidate in selection.kept:
+    for candidate in candidates:
         test = candidate.test
         files.setdefault(test.file, {}).setdefault(test.cls, []).append(test.name)
     for file, classes in files.items():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from relay.cli.text import did_you_mean, how_long, tests
+
+if TYPE_CHECKING:
+    from selector.types import Stage
 
 
 def bad_length(given: str) -> str:
@@ -33,6 +37,32 @@ def more_tests(left: int) -> str:
 
 def test_not_considered(name: str) -> str:
     return f"no considered test has '{name}' in its name; `relay why` says more"
+
+
+def narrowing_nothing() -> str:
+    return "a TEST narrows --explain, --stage and --format jsonl; add one of them, or ask `relay why TEST`"
+
+
+def files_are_no_tests() -> str:
+    return "stage 1 looks at files and not at tests; write them as table, json or jsonl"
+
+
+def goes_on(it_does: bool, *, last: bool) -> str:
+    if not it_does:
+        return "left out"
+    return "runs" if last else "goes on"
+
+
+def said_nothing() -> str:
+    return "nothing of this test"
+
+
+def stage_said(stage: Stage, step: Mapping[str, object] | None) -> str:
+    """`stage 3 triage: 686 of 41000 tests go on; offline ranker`."""
+    name = f"stage {stage:d} {stage.name.lower()}"
+    if step is None:
+        return f"{name}: {no_manifests()}" if stage == 4 else f"{name} was not asked"
+    return f"{name}: {step['left']} of {step['entered']} {step['unit']} go on; {step['summary']}"
 
 
 def asked_for_full() -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from relay.cli.output import Output
 from relay.cli.selection_page import show_pytest
-from selector.types import BaseTest, Candidate, Selection, SelectionState
+from selector.types import BaseTest, Candidate
 from tests.relay.cli.conftest import Relay
 
 SOURCE = """
@@ -32,21 +32,15 @@ def test_alone(): pass
 """
 
 
-def selection(*tests: BaseTest) -> Selection:
-    return Selection(
-        state=SelectionState.SELECTED,
-        funnel=(),
-        kept=tuple(Candidate(test, ()) for test in tests),
-        dropped=(),
-        notes=(),
-    )
+def candidates(*tests: BaseTest) -> list[Candidate]:
+    return [Candidate(test, ()) for test in tests]
 
 
 def test_pytest_collects_what_was_selected(relay: Relay, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By class and name, a function by its name; a class of another name is left alone."""
     (tmp_path / "test_a.py").write_text(SOURCE)
     wanted = [BaseTest("test_a.py", "TestOps", "test_add"), BaseTest("test_a.py", "TestOps", "test_sub")]
-    show_pytest(Output(), selection(*wanted, BaseTest("test_a.py", "", "test_alone")))
+    show_pytest(Output(), candidates(*wanted, BaseTest("test_a.py", "", "test_alone")))
     (line,) = capsys.readouterr().out.splitlines()
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *shlex.split(line)],
@@ -67,6 +61,6 @@ def test_the_rest_of_a_file_is_all_of_it(relay: Relay, capsys: pytest.CaptureFix
     """What cannot be read off its text has no name to ask for. A line a file."""
     show_pytest(
         Output(),
-        selection(BaseTest("b c.py", "", ""), BaseTest("b c.py", "TestB", "test_b"), BaseTest("d.py", "T", "test_d")),
+        candidates(BaseTest("b c.py", "", ""), BaseTest("b c.py", "TestB", "test_b"), BaseTest("d.py", "T", "test_d")),
     )
     assert capsys.readouterr().out == "'b c.py'\nd.py -k '(T and (test_d))'\n"
