@@ -112,7 +112,7 @@ def _read(
         logs=tuple(map(_log_view, all_logs)),
         first=str(Place(seen[0][0].id, seen[0][1]) if seen else edge or ""),
         last=str(Place(seen[-1][0].id, seen[-1][1]) if seen else edge or ""),
-        earlier=more if backwards else after is not None,
+        earlier=more if backwards else _is_any_before(session, wanted, logs, after),
         later=before is not None if backwards else more,
         searched=len(seen),
         total=sum(log.lines for log in logs.values()),
@@ -153,6 +153,14 @@ def _sizes(
     if before is not None:
         query = query.where(LogChunk.id <= before.chunk)
     return session.execute(query.order_by(LogChunk.id.desc() if backwards else LogChunk.id)).all()
+
+
+def _is_any_before(session: Session, wanted: LogWanted, logs: dict[int, ShardLog], after: Place | None) -> bool:
+    """Whether there are lines up to a place; a line -1 is the beginning of its chunk."""
+    if after is None or after.line >= 0:
+        return after is not None
+    query = _of(select(LogChunk.id), wanted, logs).where(LogChunk.id < after.chunk)
+    return session.scalar(query.limit(1)) is not None
 
 
 def _enough(

@@ -25,10 +25,12 @@ from relay.runs.shard_history import shard_lanes
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import ShardState
 from relay.views import RunDetail, RunPage, RunState, TestPage, TestView, Verdict
-from relay.web import shard_words, wording
+from relay.web import log_words, shard_words, wording
 from relay.web.funnel_picture import funnel_picture
 from relay.web.live.access import Reads
+from relay.web.pages.run_log import LogAsked, log_section
 from relay.web.pages.shell import PAGES, Pager, choice, number
+from relay.web.run_files import run_files
 from relay.web.shard_timeline import LANES_CAP, time_line
 
 _RUNS = 25
@@ -65,18 +67,23 @@ class Wanted:
     q: str
     left_page: int
     held_page: int
+    log: LogAsked
 
     def address(self, fragment: str, **changes: str | int) -> str:
         """This page with some parameters changed, without those at their usual value."""
-        values: dict[str, str | int] = {
+        values = self.parameters() | self.log.parameters()
+        given = {key: value for key, value in (values | changes).items() if value}
+        return f"/runs/{self.run_id}{'?' if given else ''}{urlencode(given)}#{fragment}"
+
+    def parameters(self) -> dict[str, str | int]:
+        """What it asks for besides the log."""
+        return {
             "verdict": self.verdict or "",
             "tests": self.tests_page,
             "q": self.q,
             "left": self.left_page,
             "held": self.held_page,
         }
-        given = {key: value for key, value in (values | changes).items() if value}
-        return f"/runs/{self.run_id}{'?' if given else ''}{urlencode(given)}#{fragment}"
 
     def pager(self, parameter: str, fragment: str, page: int, size: int, total: int) -> Pager:
         """The place of `page` in a list of `total`, and its neighbours."""
@@ -86,9 +93,22 @@ class Wanted:
         return Pager(min(first + 1, total), end, total, previous, following)
 
 
-def _wanted(run_id: int, *, verdict: str = "", tests: str = "", q: str = "", left: str = "", held: str = "") -> Wanted:
-    pages = (number(tests), number(left), number(held))
-    return Wanted(run_id, choice(Verdict, verdict), pages[0] or 0, q[:_QUERY_CAP].strip(), pages[1] or 0, pages[2] or 0)
+def _log_asked(log: str = "", shard: str = "", attempt: str = "", find: str = "") -> LogAsked:
+    return LogAsked.of(log, shard, attempt, find)
+
+
+def _wanted(
+    run_id: int,
+    asked: Annotated[LogAsked, Depends(_log_asked)],
+    *,
+    verdict: str = "",
+    tests: str = "",
+    q: str = "",
+    left: str = "",
+    held: str = "",
+) -> Wanted:
+    pages = (number(tests) or 0, number(left) or 0, number(held) or 0)
+    return Wanted(run_id, choice(Verdict, verdict), pages[0], q[:_QUERY_CAP].strip(), pages[1], pages[2], asked)
 
 
 @router.get("/")
@@ -148,9 +168,13 @@ def _run_values(context: RelayContext, wanted: Wanted) -> dict[str, Any]:
         bases = {test.base for group in groups for test in group.tests}
         considered = load_considered(session, wanted.run_id)
         lanes = shard_lanes(session, wanted.run_id, detail.run.created_at, detail.run.finished_at)
-    run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
+        run, live = detail.run, detail.run.state not in FINAL_RUN_STATES
+        section = log_section(session, run.id, wanted.log, wanted.address, live=live, kept=wanted.parameters())
     return _left_out(considered, wanted) | {
         "last_event": last_event,
+        "log": section,
+        "no_log": log_words.nothing(live),
+        "files": run_files(detail, section.page.logs),
         "decisions": considered.about(bases),
         "detail": detail,
         "run": run,
