@@ -35,5 +35,10 @@ class Tab(StrEnum):
 
 def finished_jobs(repo: str, tab: Tab, *, days: int, now: datetime) -> ColumnElement[bool]:
     """One backend's finished jobs on a tab, in a range that ends now."""
+    return and_(CrcrResult.repo_key == repo_key(repo), all_finished_jobs(tab, days=days, now=now))
+
+
+def all_finished_jobs(tab: Tab, *, days: int, now: datetime) -> ColumnElement[bool]:
+    """Everybody's finished jobs on a tab, in a range that ends now."""
     of_tab: ColumnElement[bool] = CrcrResult.event_type == tab.value if tab.scheduled else CrcrResult.pr_number > 0
-    return and_(completed_since(range_start(now, days)), CrcrResult.repo_key == repo_key(repo), of_tab)
+    return and_(completed_since(range_start(now, days)), of_tab)

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from relay.web.pages import (
     audit_log,
     backend,
+    backend_metrics,
     backends,
     changes,
     deliveries,
@@ -25,6 +26,7 @@ router.mount("/static", PageAssets())
 for page in (
     audit_log,
     backend,
+    backend_metrics,
     backends,
     changes,
     deliveries,

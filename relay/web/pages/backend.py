@@ -25,6 +25,7 @@ from relay.store.crcr_models import Demotion
 from relay.web import backend_words as words
 from relay.web.backend_days import day_charts
 from relay.web.backend_reading import Registered, Subject, find_subject, read_standing
+from relay.web.live.access import Reads
 from relay.web.pages import matrix_view
 from relay.web.pages.backend_parts import PATH, Card, View, joined, probe_cards
 from relay.web.pages.shell import PAGES, number
@@ -51,6 +52,10 @@ class Wanted:
         return matrix_view.Place(path, view.given, self.job, self.older, self.page)
 
 
+def _repo(owner: str, name: str) -> str:
+    return f"{owner}/{name}"
+
+
 def _view(event: str = "", days: str = "") -> View:
     return View.read(event, days)
 
@@ -62,19 +67,17 @@ def _wanted(page: str = "", job: str = "", older: str = "") -> Wanted:
 @router.get(PATH + "/{owner}/{name}")
 def backend_page(
     context: Context,
-    owner: str,
-    name: str,
+    reads: Reads,
+    repo: Annotated[str, Depends(_repo)],
     view: Annotated[View, Depends(_view)],
     wanted: Annotated[Wanted, Depends(_wanted)],
 ) -> HTMLResponse:
     """One backend that is registered or reported something."""
     registered = Registered.of(context)
-    with context.store.reading() as session:
-        subject = find_subject(session, registered, f"{owner}/{name}")
-        if subject is None:
-            return _unknown(context, f"{owner}/{name}")
-        path = f"{PATH}/{subject.repo}"
-        values = _values(session, context, subject, view, wanted.place(path, view))
+    subject, values = reads.recent((PATH, repo, view, wanted), lambda: _read(context, registered, repo, view, wanted))
+    if subject is None:
+        return _unknown(context, repo)
+    path = f"{PATH}/{subject.repo}"
     return PAGES.render(
         "backend.html",
         context,
@@ -88,6 +91,17 @@ def backend_page(
         github=github,
         **values,
     )
+
+
+def _read(
+    context: RelayContext, registered: Registered, repo: str, view: View, wanted: Wanted
+) -> tuple[Subject | None, dict[str, Any]]:
+    with context.store.reading() as session:
+        subject = find_subject(session, registered, repo)
+        if subject is None:
+            return None, {}
+        place = wanted.place(f"{PATH}/{subject.repo}", view)
+        return subject, _values(session, context, subject, view, place)
 
 
 def _unknown(context: RelayContext, repo: str) -> HTMLResponse:

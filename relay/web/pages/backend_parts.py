@@ -20,7 +20,7 @@ from relay.web.pages.switches import Given, Switch, switches
 from relay.web.wording import Word
 
 PATH = "/backends"
-_USUAL_TAB = Tab.PULL_REQUEST
+USUAL_TAB = Tab.PULL_REQUEST
 #: Rows of the probe's scheduled jobs, enough for the runs that are judged.
 _PROBE_ROWS = 500
 
@@ -47,7 +47,7 @@ class View:
         """The usual ones for anything that the pages do not offer."""
         asked = number(days)
         offered = [offer for offer, _ in words.DAY_WORDS]
-        return cls(choice(Tab, event) or _USUAL_TAB, asked if asked in offered else USUAL_DAYS)
+        return cls(choice(Tab, event) or USUAL_TAB, asked if asked in offered else USUAL_DAYS)
 
     @property
     def given(self) -> Given:
@@ -65,7 +65,7 @@ class View:
 
 
 def _event(tab: Tab) -> str:
-    return "" if tab is _USUAL_TAB else tab.value
+    return "" if tab is USUAL_TAB else tab.value
 
 
 def _days(days: int) -> int:

@@ -1,4 +1,7 @@
-"""The page of all backends: by level, how often their jobs pass, and who is ready for another level (5.1)."""
+"""The page of all backends: by level, how often their jobs pass, and who is ready for another level (5.1).
+
+What a backend reports is no part of a run's history and makes no event: an open page asks for it once a minute.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from relay.allowlist.types import Backend, Level, repo_key
-from relay.context import Context
+from relay.context import Context, RelayContext
 from relay.hud.counting import is_probe
 from relay.hud.overview import BackendLine
 from relay.web import backend_words as words
 from relay.web.backend_reading import Overview, Registered, Row, read_overview
+from relay.web.live.access import Reads
+from relay.web.pages.backend_metrics import METRICS
 from relay.web.pages.backend_parts import PATH, Card, View, probe_cards
 from relay.web.pages.shell import PAGES
 from relay.web.pages.switches import address, github
@@ -37,12 +42,10 @@ class Shown:
 
 
 @router.get(PATH)
-def backends_page(context: Context, event: str = "", days: str = "") -> HTMLResponse:
+def backends_page(context: Context, reads: Reads, event: str = "", days: str = "") -> HTMLResponse:
     """Every registered backend and every other that reports, by level."""
     view, registered = View.read(event, days), Registered.of(context)
-    with context.store.reading() as session:
-        overview = read_overview(session, context, registered, view.tab, view.days)
-        health = probe_cards(session, context.now())
+    overview, health = reads.recent((PATH, view), lambda: _read(context, registered, view))
     levels = [
         (level, words.LEVEL_MEANINGS[level], [_shown(line, view, overview) for line in lines])
         for level, lines in overview.lines.items()
@@ -55,12 +58,19 @@ def backends_page(context: Context, event: str = "", days: str = "") -> HTMLResp
         view=view,
         tabs=view.tabs(PATH),
         ranges=view.ranges(PATH),
+        metrics=address(METRICS, {"event": view.given["event"]}),
         registered=registered,
         cards=(*health, *_cards(registered.allowlist.backends, overview.rows)),
         levels=levels,
         words=words,
         github=github,
     )
+
+
+def _read(context: RelayContext, registered: Registered, view: View) -> tuple[Overview, tuple[Card, ...]]:
+    with context.store.reading() as session:
+        overview = read_overview(session, context, registered, view.tab, view.days)
+        return overview, probe_cards(session, context.now())
 
 
 def _cards(backends: Sequence[Backend], rows: Sequence[Row]) -> tuple[Card, ...]:

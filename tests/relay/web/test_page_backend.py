@@ -201,4 +201,6 @@ def test_the_course_of_days_is_drawn_and_told(readers: Readers) -> None:
     found = page(readers.client, PATH)
     in_order(found.text, "Day by day", "The figures of 2 days", "2026-11-02", "100.0 % (1 of 1)", "0.0 % (0 of 1)")
     labels = [drawn["aria-label"] or "" for drawn in found.having("svg", role="img")]
-    assert [label.split(",")[0] for label in labels] == ["Pass rate by day", "Failed and timed-out jobs a day"]
+    assert [label.split(",")[0] for label in labels] == [
+        *("Pass rate by day", "Failed and timed-out jobs a day", "Finished jobs a day")
+    ]

@@ -47,6 +47,16 @@ def test_nothing_is_shared_while_nobody_follows() -> None:
     assert [source.get(), source.get()] == [1, 2]
 
 
+def test_what_no_event_tells_of_is_shared_by_its_age_alone() -> None:
+    source = Source()
+    source.version = None
+    recent = [source.shared.recent("letters", source.read) for _ in range(3)]
+    source.version, source.now = 7, FRESH_S / 2
+    assert [*recent, source.shared.recent("letters", source.read)] == [1, 1, 1, 1]
+    source.now = FRESH_S
+    assert source.shared.recent("letters", source.read) == 2
+
+
 def test_other_pages_are_other_reads() -> None:
     source = Source()
     assert [source.get("a"), source.get("b"), source.get("a")] == [1, 2, 1]
