@@ -4,7 +4,7 @@ the shard.
 
 from __future__ import annotations
 
-from relay.contract.run_log import LogKind
+from relay.contract import LogKind
 from relay.views import Page, View
 
 

@@ -20,6 +20,9 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    LogLine,
+    LogPosted,
+    LogTaken,
     ObservedOperators,
     OperatorsAsked,
     Past,
@@ -33,7 +36,6 @@ from relay.contract import (
     TestResult,
     WorkerPresent,
 )
-from relay.contract.run_log import LogLine, LogPosted, LogTaken
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -29,6 +29,14 @@ from relay.contract.results import (
     TestResult,
     Tree,
 )
+from relay.contract.run_log import (
+    LOG_LINES_CAP,
+    LOG_TEXT_CAP,
+    LogKind,
+    LogLine,
+    LogPosted,
+    LogTaken,
+)
 from relay.contract.selection import (
     HOLDOUT_RULE,
     NOTHING_AFFECTED,
@@ -76,6 +84,8 @@ from relay.contract.work import (
 __all__ = [
     "ENVIRONMENTS_CAP",
     "HOLDOUT_RULE",
+    "LOG_LINES_CAP",
+    "LOG_TEXT_CAP",
     "MANIFEST_PROBLEM_CAP",
     "MESSAGE_CAP",
     "NOTHING_AFFECTED",
@@ -100,6 +110,10 @@ __all__ = [
     "HeartbeatReply",
     "Lease",
     "LeaseRequest",
+    "LogKind",
+    "LogLine",
+    "LogPosted",
+    "LogTaken",
     "ManifestText",
     "Message",
     "MissedWith",

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVarTuple
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
-from relay.contract.run_log import LogKind
+from relay.contract import LogKind
 from relay.errors import InvalidCursorError
 from relay.log_views import LogLineView, LogPage, ShardLogView
 from relay.runs.queries import ensure_run

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
+from relay.contract import LogKind, LogLine, LogPosted, LogTaken
 from relay.errors import BadMessageError, LeaseLostError
 from relay.runs.leases import locked_shard
 from relay.store.log_models import LogChunk, ShardLog

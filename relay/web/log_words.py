@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relay.contract.run_log import LogKind
+from relay.contract import LogKind
 from relay.log_views import LogLineView, LogPage, ShardLogView
 from relay.web.wording import Word, number
 

@@ -18,6 +18,8 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    LogPosted,
+    LogTaken,
     MissedWith,
     ObservedOperators,
     OperatorsAsked,
@@ -33,7 +35,6 @@ from relay.contract import (
     TriageBudget,
     TriageSettings,
 )
-from relay.contract.run_log import LogPosted, LogTaken
 from relay.errors import BadMessageError, LeaseLostError
 from relay.manifests import LoadedManifests
 from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next

@@ -18,6 +18,10 @@ from relay.contract import (
     Heartbeat,
     HeartbeatReply,
     Lease,
+    LogKind,
+    LogLine,
+    LogPosted,
+    LogTaken,
     Past,
     PastAsked,
     PresenceReply,
@@ -27,7 +31,6 @@ from relay.contract import (
     TestResult,
     WorkerPresent,
 )
-from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
 
 TOKEN = "worker-token-of-the-test"
 

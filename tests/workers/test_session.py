@@ -14,6 +14,7 @@ from relay.contract import (
     Change,
     Expected,
     LeaseRequest,
+    LogKind,
     SelectOrder,
     ShardKind,
     ShardOutcome,
@@ -22,7 +23,6 @@ from relay.contract import (
     Tree,
     TriageSettings,
 )
-from relay.contract.run_log import LogKind
 from selector.triage import LlmClient
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from relay.contract import Observation, Tree
-from relay.contract.run_log import LOG_TEXT_CAP, LogKind
+from relay.contract import LOG_TEXT_CAP, LogKind, Observation, Tree
 from workers.runner.types import Collection, TestOutcome
 from workers.shards.report import capped
 

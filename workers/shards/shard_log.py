@@ -16,8 +16,7 @@ from typing import Protocol, Self
 
 import structlog
 
-from relay.contract import Lease, Tree
-from relay.contract.run_log import LOG_LINES_CAP, LOG_TEXT_CAP, LogKind, LogLine, LogTaken
+from relay.contract import LOG_LINES_CAP, LOG_TEXT_CAP, Lease, LogKind, LogLine, LogTaken, Tree
 from workers.relay_client import RelayError, RelayUnavailableError
 from workers.runner.types import Collection, TestOutcome
 from workers.shards import log_lines

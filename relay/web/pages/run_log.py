@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from relay.contract.run_log import LogKind
+from relay.contract import LogKind
 from relay.log_views import LogLineView, LogPage
 from relay.runs.log_reading import LogWanted, Place, parse_place, read_end_of_log, read_log
 from relay.web import log_words

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from sqlalchemy import event
 
-from relay.contract.run_log import LogKind, LogLine, LogPosted
+from relay.contract import LogKind, LogLine, LogPosted
 from relay.errors import InvalidCursorError, NotFoundError
 from relay.log_views import LogPage
 from relay.runs import log_reading

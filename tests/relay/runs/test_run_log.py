@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from relay.contract import ShardOutcome
-from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
+from relay.contract import LogKind, LogLine, LogPosted, LogTaken, ShardOutcome
 from relay.errors import BadMessageError, LeaseLostError, NotFoundError
 from relay.runs.leases import LeasedShard
 from relay.runs.run_log import accept_log, forget_logs

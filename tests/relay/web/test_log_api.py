@@ -9,8 +9,7 @@ from fastapi.testclient import TestClient
 
 from relay.artifact_views import SelectionDocument
 from relay.context import RelayContext
-from relay.contract import Observation
-from relay.contract.run_log import LogKind, LogLine, LogPosted
+from relay.contract import LogKind, LogLine, LogPosted, Observation
 from relay.log_views import LogLineView, LogPage
 from relay.runs.run_log import accept_log
 from relay.views import ApiError, TestView

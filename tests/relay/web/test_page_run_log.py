@@ -10,8 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
-from relay.contract import Observation
-from relay.contract.run_log import LogKind, LogLine, LogPosted
+from relay.contract import LogKind, LogLine, LogPosted, Observation
 from relay.runs.run_log import accept_log
 from relay.web.pages.run_log import LINES
 from tests.relay.web.test_page_tests import queries

@@ -16,6 +16,10 @@ from relay.contract import (
     HeartbeatReply,
     Lease,
     LeaseRequest,
+    LogKind,
+    LogLine,
+    LogPosted,
+    LogTaken,
     Message,
     MissedWith,
     Observation,
@@ -31,7 +35,6 @@ from relay.contract import (
     ShardOutcome,
     TestedOn,
 )
-from relay.contract.run_log import LogKind, LogLine, LogPosted, LogTaken
 from relay.runs.creation import cancel_run
 from relay.runs.listings import list_tests
 from relay.runs.misses import record_miss

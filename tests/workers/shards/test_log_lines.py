@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from relay.contract import Observation, Tree
-from relay.contract.run_log import LOG_TEXT_CAP, LogKind, LogLine
+from relay.contract import LOG_TEXT_CAP, LogKind, LogLine, Observation, Tree
 from workers.runner.types import Collection, TestOutcome
 from workers.shards.log_lines import BLOCK_LINES, of_collection, of_outcome, of_step
 

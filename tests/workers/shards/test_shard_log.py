@@ -8,8 +8,7 @@ from collections import deque
 
 import pytest
 
-from relay.contract import Lease, Observation, Tree
-from relay.contract.run_log import LOG_LINES_CAP, LogKind, LogLine, LogTaken
+from relay.contract import LOG_LINES_CAP, Lease, LogKind, LogLine, LogTaken, Observation, Tree
 from tests.workers.leases import a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
 from workers.relay_client import LeaseLostError, RelayClient, RelayRefusedError, RelayUnavailableError
