@@ -20,6 +20,19 @@ from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 
 OPEN_STATES = (OutboxState.DUE, OutboxState.SENDING)
 
+_EARLIER = aliased(OutboxItem)
+#: No earlier row of its lane is open. Made once: making it costs more than running it.
+_FREE = ~(
+    select(_EARLIER.id)
+    .where(_EARLIER.lane == OutboxItem.lane, _EARLIER.id < OutboxItem.id, _EARLIER.state.in_(OPEN_STATES))
+    .exists()
+)
+#: What a letter is made of, in its order.
+_TOLD = (
+    *(OutboxItem.id, OutboxItem.kind, OutboxItem.key, OutboxItem.target, OutboxItem.attempts, OutboxItem.body),
+    *(OutboxItem.dispatch_id, OutboxItem.job_id),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
@@ -31,7 +44,7 @@ class Claimed:
 
 def due_ids(session: Session, kinds: Collection[OutboxKind], now: datetime, limit: int) -> Sequence[int]:
     """Rows that could be claimed now, the longest due first. Reads only: nothing due costs nobody a lock."""
-    query = select(OutboxItem.id).where(OutboxItem.kind.in_(kinds), _ready(now), ~_held_up())
+    query = select(OutboxItem.id).where(OutboxItem.kind.in_(kinds), _ready(now), _FREE)
     return session.scalars(query.order_by(OutboxItem.due_at, OutboxItem.id).limit(limit)).all()
 
 
@@ -41,14 +54,20 @@ def claim(
     """Those of these rows that nobody else holds and that no earlier row of their lane holds up, now leased to us.
     `early`: also those whose time has not come."""
     lease_id = secrets.token_urlsafe(24)
-    claimed = []
-    for item in session.scalars(_claimable(ids, now, early=early)).all():
-        item.state = OutboxState.SENDING
-        item.attempts += 1
-        item.lease_id = lease_id
-        item.lease_expires_at = now + timedelta(seconds=lease_s)
-        claimed.append(Claimed(_letter(item), lease_id))
-    return claimed
+    taken = (
+        update(OutboxItem)
+        .where(OutboxItem.id.in_(_claimable(ids, now, early=early)))
+        .values(
+            state=OutboxState.SENDING,
+            attempts=OutboxItem.attempts + 1,
+            lease_id=lease_id,
+            lease_expires_at=now + timedelta(seconds=lease_s),
+        )
+        .returning(*_TOLD)
+        # Nobody has these rows in this session, so none is to be brought up to date.
+        .execution_options(synchronize_session=False)
+    )
+    return [Claimed(Letter(*row), lease_id) for row in sorted(session.execute(taken), key=lambda row: row.id)]
 
 
 def renew(session: Session, claimed: Collection[Claimed], now: datetime, lease_s: float) -> None:
@@ -96,27 +115,8 @@ def _ready(now: datetime, *, early: bool = False) -> ColumnElement[bool]:
     return or_(waiting if early else and_(waiting, OutboxItem.due_at <= now), abandoned)
 
 
-def _held_up() -> ColumnElement[bool]:
-    earlier = aliased(OutboxItem)
-    before = (earlier.lane == OutboxItem.lane, earlier.id < OutboxItem.id, earlier.state.in_(OPEN_STATES))
-    return select(earlier.id).where(*before).exists()
-
-
-def _claimable(ids: Collection[int], now: datetime, *, early: bool) -> Select[OutboxItem]:
+def _claimable(ids: Collection[int], now: datetime, *, early: bool) -> Select[int]:
     # A row that another process is claiming this moment is skipped, not waited for. A row that it claimed just before
     # fails the condition, which PostgreSQL looks at again once it has the lock; SQLite has one writer at a time.
-    query = select(OutboxItem).where(OutboxItem.id.in_(ids), _ready(now, early=early), ~_held_up())
+    query = select(OutboxItem.id).where(OutboxItem.id.in_(ids), _ready(now, early=early), _FREE)
     return query.order_by(OutboxItem.id).with_for_update(skip_locked=True, of=OutboxItem)
-
-
-def _letter(item: OutboxItem) -> Letter:
-    return Letter(
-        id=item.id,
-        kind=item.kind,
-        key=item.key,
-        target=item.target,
-        attempt=item.attempts,
-        body=item.body,
-        dispatch_id=item.dispatch_id,
-        job_id=item.job_id,
-    )
