@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from sqlalchemy import ColumnElement, or_, select
@@ -45,19 +45,12 @@ def nearest_tests(session: Session, run_id: int, name: str) -> tuple[str, ...]:
 
 
 def alike(name: str, tests: Iterable[str]) -> tuple[str, ...]:
-    """Those of these tests that are called much like it: as a whole, else by their last part."""
-    known = list(tests)
-    wanted = name[:_NAME_CAP]
-    if "::" in wanted:
-        return tuple(get_close_matches(wanted, known, n=3, cutoff=0.7))
+    """Those of these tests whose last part is called much like that of the name: the rest is mostly alike."""
     by_method: dict[str, str] = {}
-    for test in known:
+    for test in tests:
         by_method.setdefault(test.rpartition("::")[2], test)
-    return _named(by_method, get_close_matches(wanted, by_method, n=3, cutoff=0.7))
-
-
-def _named(by_method: dict[str, str], methods: Sequence[str]) -> tuple[str, ...]:
-    return tuple(by_method[method] for method in methods)
+    wanted = name.rpartition("::")[2][:_NAME_CAP]
+    return tuple(by_method[method] for method in get_close_matches(wanted, by_method, n=3, cutoff=0.7))
 
 
 def _may_mean(name: str) -> ColumnElement[bool]:

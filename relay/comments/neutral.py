@@ -13,7 +13,7 @@ _MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 def code(text: str, cap: int = 300) -> str:
     """One line of code, cut at `cap` bytes."""
-    line = cut(_printable(" ".join(text.split())), cap)
+    line = cut(" ".join(_printable(text).split()), cap)
     if not line:
         return "` `"
     fence = "`" * (_longest(line) + 1)
