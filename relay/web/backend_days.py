@@ -32,8 +32,12 @@ def day_charts(counts: Sequence[DayCounts]) -> Days | None:
     ran = [Figure(one.day, float(one.total), ran_sentence(one)) for one in counts]
     return Days(
         passed=line_chart(_label(counts), [_passed(one) for one in counts], _percent, top=1.0),
-        failed=bar_chart(f"Failed and timed-out jobs a day, {_broken_in_all(counts)} in all", failed, _whole),
-        ran=bar_chart(f"Finished jobs a day, {number(sum(one.total for one in counts))} in all", ran, _whole),
+        failed=bar_chart(
+            f"Failed and timed-out jobs a day, {_broken_in_all(counts)} in all", failed, _whole, whole=True
+        ),
+        ran=bar_chart(
+            f"Finished jobs a day, {number(sum(one.total for one in counts))} in all", ran, _whole, whole=True
+        ),
         counts=tuple(reversed(counts)),
     )
 
@@ -85,4 +89,4 @@ def _percent(value: float) -> str:
 
 
 def _whole(value: float) -> str:
-    return number(round(value)) if value == round(value) else f"{value:g}"
+    return number(round(value))

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import groupby
 
 WIDTH, HEIGHT = 400, 180
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 10, 24
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 10, 12, 26
 _BASE = HEIGHT - _BOTTOM
 #: So many levels at most, a round number apart.
 _LEVELS = 5
@@ -87,9 +87,12 @@ def line_chart(
     return Chart(label, tuple(marks), tuple(lines), _days(figures, places), _upward(levels, form))
 
 
-def bar_chart(label: str, figures: Sequence[Figure], form: Callable[[float], str], *, unit: float = 1.0) -> Chart:
-    """A bar for each day that has a value. Levels are a round number of `unit`s apart."""
-    levels, places = _round_levels(figures, unit), _places(figures)
+def bar_chart(
+    label: str, figures: Sequence[Figure], form: Callable[[float], str], *, unit: float = 1.0, whole: bool = False
+) -> Chart:
+    """A bar for each day that has a value. Levels are a round number of `unit`s apart, of which there are no parts
+    where the values are `whole`."""
+    levels, places = _round_levels(figures, unit, whole=whole), _places(figures)
     scale = levels[-1]
     width = min(_WIDEST_BAR, 0.8 * (WIDTH - _LEFT - _RIGHT) / _span(figures))
     marks = []
@@ -101,11 +104,12 @@ def bar_chart(label: str, figures: Sequence[Figure], form: Callable[[float], str
     return Chart(label, tuple(marks), (), _days(figures, places), _upward(levels, form))
 
 
-def _round_levels(figures: Sequence[Figure], unit: float) -> list[float]:
+def _round_levels(figures: Sequence[Figure], unit: float, *, whole: bool = False) -> list[float]:
     """From nothing to the largest value or above."""
     largest = max((one.value for one in figures if one.value is not None), default=0.0) / unit or 1.0
     power = 10.0 ** math.floor(math.log10(largest / _LEVELS))
-    step = next(power * part for part in _ROUND if power * part * _LEVELS >= largest)
+    steps = (power * part for part in _ROUND if power * part * _LEVELS >= largest)
+    step = max(1.0, next(step for step in steps if step <= 1 or step == int(step))) if whole else next(steps)
     return [unit * step * level for level in range(math.ceil(round(largest / step, 9)) + 1)]
 
 

@@ -54,6 +54,16 @@ def test_levels_are_round_and_few() -> None:
     ):
         chart = bar_chart("x", [figure(0, largest)], "{:g}".format)
         assert " ".join(tick.word for tick in chart.upward) == words
+    for count, words in (
+        (0, "0 1"),
+        (1, "0 1"),
+        (3, "0 1 2 3"),
+        (6, "0 2 4 6"),
+        (12, "0 5 10 15"),
+        (130, "0 50 100 150"),
+    ):
+        chart = bar_chart("x", [figure(0, count)], "{:g}".format, whole=True)
+        assert " ".join(tick.word for tick in chart.upward) == words
     hours = bar_chart("x", [figure(0, 4.88 * 3600)], lambda value: f"{value / 3600:g} h", unit=3600)
     assert hours.upward[-1].word == "5 h"
 
