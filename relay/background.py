@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import time
 from functools import partial
 
+from relay import retention
 from relay.comments.senders import senders as comment_senders
 from relay.context import RelayContext
 from relay.crcr import demotions, missed, senders, zombies
@@ -66,6 +67,7 @@ def create_sweeper(context: RelayContext) -> Sweeper:
 
 
 def _chores(context: RelayContext) -> Iterator[Chore]:
+    yield Chore("retention", partial(_prune, context), every_s=retention.EVERY_S)
     if context.settings.audit_at:
         yield Chore("audit of the day", partial(_start_audit, context))
     if context.crcr is not None:
@@ -74,6 +76,10 @@ def _chores(context: RelayContext) -> Iterator[Chore]:
         yield Chore("missed webhooks", partial(missed.sweep, context), every_s=_MISSED_EVERY_S)
         for work in context.crcr.upkeep:
             yield Chore("lists", work)
+
+
+def _prune(context: RelayContext) -> None:
+    retention.prune(context.store, context.now(), context.settings.retention_days)
 
 
 def _start_audit(context: RelayContext) -> None:

@@ -54,6 +54,15 @@ def seconds_to_wait(session: Session, key: str, per_minute: int, now: datetime) 
     return None if tokens >= 1 - GRAIN else wait_for_token(tokens, per_minute)
 
 
+def forget_buckets(session: Session, now: datetime, *, limit: int) -> int:
+    """Remove up to `limit` buckets that are full again. How many went."""
+    full = select(RateBucket.key).where(RateBucket.refilled_at < now - IDLE).limit(limit)
+    keys = session.scalars(full).all()
+    if keys:
+        session.execute(delete(RateBucket).where(RateBucket.key.in_(keys), RateBucket.refilled_at < now - IDLE))
+    return len(keys)
+
+
 def locked_bucket(session: Session, key: str, tokens: float, now: datetime) -> RateBucket:
     """The row of a key, locked; a new one starts with `tokens`."""
     locked = select(RateBucket).where(RateBucket.key == key).with_for_update()

@@ -81,6 +81,15 @@ def sign_out(session: Session, cookie: str) -> None:
     session.execute(delete(SignIn).where(SignIn.digest == digest_of(cookie)))
 
 
+def forget_sign_ins(session: Session, now: datetime, *, limit: int) -> int:
+    """Remove up to `limit` sign-ins that are over. How many went."""
+    query = select(SignIn.id).where(SignIn.expires_at <= now).order_by(SignIn.expires_at)
+    over = session.scalars(query.limit(limit)).all()
+    if over:
+        session.execute(delete(SignIn).where(SignIn.id.in_(over)))
+    return len(over)
+
+
 def _builtin(settings: RelaySettings, cookie: str, proof: str) -> Principal | None:
     for principal, secret in builtin_tokens(settings):
         if hmac.compare_digest(proof, _proof(cookie, secret.get_secret_value())):

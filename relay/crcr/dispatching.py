@@ -123,6 +123,9 @@ class PlanSender:
         if not isinstance(ending, Sent):
             return
         delivery = session.scalars(select(Delivery).where(Delivery.delivery_id == item.target)).one()
+        if delivery.body_removed_at is not None:
+            _log.warning("plan_too_late", delivery=item.target, body_removed_at=delivery.body_removed_at)
+            return
         payload = json.loads(delivery.payload or b"{}")
         incoming = Incoming(delivery.event, delivery.delivery_id, delivery.payload, payload)
         react(session, self._settings, incoming, ending.answer["allowlist"], now)

@@ -77,8 +77,11 @@ class Envelopes:
             return known
 
     def _read(self, session: Session, delivery_id: str) -> Trimmed:
-        body = session.scalar(select(Delivery.payload).where(Delivery.delivery_id == delivery_id))
-        if body is None:
+        asked = select(Delivery.payload, Delivery.body_removed_at).where(Delivery.delivery_id == delivery_id)
+        found = session.execute(asked).one_or_none()
+        if found is None:
             raise PayloadGoneError(f"the delivery {delivery_id} is not in the record")
-        payload: dict[str, Any] = json.loads(body or b"{}")
+        if found.body_removed_at is not None:
+            raise PayloadGoneError(f"the body of the delivery {delivery_id} was removed for its age")
+        payload: dict[str, Any] = json.loads(found.payload or b"{}")
         return Trimmed(payload) if self._settings.crcr_strict_compat else trim(payload)

@@ -39,6 +39,15 @@ def admit(session: Session, claims: VerifiedClaims, body_digest: str, now: datet
     session.execute(update(SeenToken).where(SeenToken.id == known.id).values(uses=SeenToken.uses + 1))
 
 
+def forget_tokens(session: Session, now: datetime, *, limit: int) -> int:
+    """Remove up to `limit` tokens that no verifier lets in any more. How many went."""
+    query = select(SeenToken.id).where(SeenToken.expires_at < now - _LEEWAY).order_by(SeenToken.expires_at)
+    over = session.scalars(query.limit(limit)).all()
+    if over:
+        session.execute(delete(SeenToken).where(SeenToken.id.in_(over)))
+    return len(over)
+
+
 def _note(session: Session, claims: VerifiedClaims, body_digest: str, now: datetime) -> SeenToken | None:
     """Store a token that is new. What is there instead when a twin request was first."""
     session.execute(delete(SeenToken).where(SeenToken.expires_at < now - _LEEWAY))

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
 from relay.errors import ConflictError, RelayError
+from relay.intake.bodies import bring_back
 from relay.intake.comment_wishes import commanded_repositories
 from relay.intake.events import (
     CommentCreated,
@@ -79,6 +80,7 @@ def record_delivery(
             f"The delivery {delivery_id} arrived before with another content.",
             "Every delivery needs its own X-GitHub-Delivery; only a true repeat may use one again.",
         )
+    bring_back(known, body)
     return known, True
 
 

@@ -59,12 +59,14 @@ def delivery_detail(session: Session, row_id: int) -> DeliveryDetail:
         NotFoundError: there is no such delivery.
     """
     size = func.length(Delivery.payload).label("size")
-    row = session.execute(select(*_COLUMNS, Delivery.body_sha256, size).where(Delivery.id == row_id)).first()
+    columns = (*_COLUMNS, Delivery.body_sha256, Delivery.body_removed_at, size)
+    row = session.execute(select(*columns).where(Delivery.id == row_id)).first()
     if row is None:
         raise NotFoundError(f"There is no webhook {row_id}.", "The inbox lists those that came.")
     return DeliveryDetail(
         delivery=_view(row),
         bytes=row.size,
+        body_removed_at=row.body_removed_at,
         body_sha256=row.body_sha256,
         dispatches=_dispatches(session, row.delivery_id),
     )

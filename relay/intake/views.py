@@ -41,6 +41,7 @@ _PAGE: dict[str, JsonValue] = {
 _DETAIL: dict[str, JsonValue] = {
     "delivery": _DELIVERY,
     "bytes": 20_480,
+    "body_removed_at": None,
     "body_sha256": "e3b0c442" * 8,
     "dispatches": [_TOLD],
 }
@@ -69,11 +70,13 @@ class DeliveryPage(Page):
 
 
 class DeliveryDetail(View):
-    """One delivery, how large it was, and which backends it was to be told to."""
+    """One delivery, how large its body is, and which backends it was to be told to. `bytes` is 0 where the body was
+    removed for its age, which is then told."""
 
     model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [_DETAIL]})
 
     delivery: DeliveryView
     bytes: int
+    body_removed_at: datetime | None = None
     body_sha256: str
     dispatches: tuple[DispatchView, ...]

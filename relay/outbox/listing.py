@@ -12,6 +12,8 @@ from relay.errors import NotFoundError
 from relay.outbox.views import DispatchView, LetterDetail, LetterPage, LetterState, LetterView
 from relay.store.crcr_models import Dispatch, OutboxItem, OutboxKind, OutboxState
 
+_UNKNOWN_HINT = "relay delivery list shows those there are; settled ones are removed after RELAY_RETENTION_DAYS."
+
 
 @dataclass(frozen=True, slots=True)
 class LetterFilter:
@@ -66,7 +68,7 @@ def letter_detail(session: Session, letter_id: int) -> LetterDetail:
 
 def unknown_letter(letter_id: int) -> NotFoundError:
     """The error for a number that is no letter's."""
-    return NotFoundError(f"There is no delivery {letter_id}.", "relay delivery list shows the deliveries there are.")
+    return NotFoundError(f"There is no delivery {letter_id}.", _UNKNOWN_HINT)
 
 
 def _conditions(wanted: LetterFilter) -> list[ColumnElement[bool]]:

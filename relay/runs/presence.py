@@ -37,9 +37,12 @@ def say_present(session: Session, posted: WorkerPresent, now: datetime) -> None:
     row.seen_at, row.left_at = now, None
 
 
-def forget_workers(session: Session, now: datetime) -> int:
-    """Forget workers that have said nothing for a day. How many."""
-    gone = session.scalars(delete(Worker).where(Worker.seen_at < now - FORGOTTEN_AFTER).returning(Worker.id)).all()
+def forget_workers(session: Session, now: datetime, *, limit: int) -> int:
+    """Forget up to `limit` workers that have said nothing for a day. How many."""
+    before = now - FORGOTTEN_AFTER
+    gone = session.scalars(select(Worker.id).where(Worker.seen_at < before).order_by(Worker.seen_at).limit(limit)).all()
+    if gone:
+        session.execute(delete(Worker).where(Worker.id.in_(gone), Worker.seen_at < before))
     return len(gone)
 
 

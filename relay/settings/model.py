@@ -15,6 +15,8 @@ from relay.settings.sources import FallbackSource
 from relay.settings.values import CADENCES, COMMENTED, SECRET_MINIMUM, local_address, safe_address, web_address
 
 MEBIBYTE = 1024 * 1024
+#: Days. Webhooks are repeated, and dispatches answered, within three.
+RETENTION_MINIMUM = 7
 
 _MANIFESTS_HERE = Path("test_manifests")
 _MANIFESTS_SHIPPED = Path(__file__).parent.parent / "data" / "test_manifests"
@@ -102,6 +104,10 @@ class RelaySettings(BaseSettings):
     # Where comments on pull requests are read for commands: "upstream", "owner/name", several with commas.
     comment_commands: Annotated[str, Field(pattern=COMMENTED)] = "off"
 
+    # After how many days settled letters, webhooks' bodies and logs are removed; 0 keeps them. GitHub repeats webhooks
+    # for three days, and a repeat must be known as one.
+    retention_days: Annotated[int, Field(ge=0, le=36_500)] = 90
+
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""
 
@@ -135,6 +141,13 @@ class RelaySettings(BaseSettings):
     @classmethod
     def _a_web_address(cls, value: str) -> str:
         return web_address(value)
+
+    @field_validator("retention_days")
+    @classmethod
+    def _longer_than_repeats(cls, value: int) -> int:
+        if 0 < value < RETENTION_MINIMUM:
+            raise ValueError(f"must be {RETENTION_MINIMUM} or more, or 0 to keep everything")
+        return value
 
     @field_validator("trusted_proxies")
     @classmethod

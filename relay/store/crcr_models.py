@@ -195,7 +195,10 @@ class OutboxItem(Base):
     `open_since` is when it was first due; a replay starts it anew."""
 
     __tablename__ = "outbox"
-    __table_args__ = (Index(None, "state", "due_at"), Index(None, "lane", "id"), Index(None, "state", "kind"))
+    __table_args__ = (
+        *(Index(None, "state", "due_at"), Index(None, "lane", "id"), Index(None, "state", "kind")),
+        Index(None, "settled_at", "id"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[OutboxKind]

@@ -97,12 +97,27 @@ def dead_heading(count: int) -> str:
     return f"{number(count)} dead {'letter needs' if count == 1 else 'letters need'} a person"
 
 
-def outbox_sentence(counts: Mapping[LetterState, int]) -> str:
-    """The whole outbox, in one sentence."""
+def outbox_sentence(counts: Mapping[LetterState, int], retention_days: int) -> str:
+    """The whole outbox, in one sentence. Letters go after so many days, 0 for never."""
     waiting = counts.get(LetterState.DUE, 0) + counts.get(LetterState.SENDING, 0)
     if counts.get(LetterState.DEAD, 0):
         return f"{dead_heading(counts[LetterState.DEAD])}; {number(waiting)} wait."
-    return f"Nothing is stuck; {number(waiting)} wait." if counts else "Nothing left the relay yet."
+    lately = f"Nothing left the relay in the last {number(retention_days)} days." if retention_days else ""
+    return f"Nothing is stuck; {number(waiting)} wait." if counts else lately or "Nothing left the relay yet."
+
+
+def letters_kept(retention_days: int) -> str:
+    """How far back the outbox tells."""
+    if not retention_days:
+        return "Letters are kept for good."
+    return f"What was sent or given up more than {number(retention_days)} days ago is removed and not counted."
+
+
+def bodies_kept(retention_days: int) -> str:
+    """What is left of an old webhook."""
+    if not retention_days:
+        return "Webhooks are kept whole."
+    return f"After {number(retention_days)} days the body of a webhook is removed; what came of it stays."
 
 
 def delivery_word(state: DeliveryState) -> Word:

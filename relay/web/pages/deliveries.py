@@ -89,12 +89,13 @@ def outbox_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -
         dead=dead if whole else (),
         dead_count=counts.get(LetterState.DEAD, 0),
         counts=_counts(PATH, wanted.given, [(words.LETTER_WORDS[one], one, counts.get(one, 0)) for one in LetterState]),
-        sentence=words.outbox_sentence(counts),
+        sentence=words.outbox_sentence(counts, context.settings.retention_days),
         kinds=tuple(words.KIND_WORDS.items()),
         filtered=any(wanted.given.values()),
         next_page=address(PATH, wanted.given, {"before": more}) if more else "",
         all_dead=address(PATH, wanted.given, {"state": LetterState.DEAD}),
         sends=context.crcr is not None,
+        kept=words.letters_kept(context.settings.retention_days),
         words=words,
     )
 
@@ -118,6 +119,7 @@ def inbox_page(context: Context, state: str = "", delivery: str = "", before: st
         counts=_counts(INBOX, given, counts),
         filtered=bool(chosen or name),
         next_page=address(INBOX, given, {"before": page.next_before}) if page.next_before else "",
+        kept=words.bodies_kept(context.settings.retention_days),
         webhook_url=f"{context.settings.public_url}/github/webhook",
         words=words,
     )

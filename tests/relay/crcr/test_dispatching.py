@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import delete, update
@@ -11,11 +12,12 @@ from sqlalchemy import delete, update
 from relay.context import RelayContext
 from relay.crcr.dispatching import senders
 from relay.github.types import GitHubError
+from relay.intake.bodies import remove_bodies
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.types import Sent, Undeliverable
 from relay.parts import CrcrParts
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
-from relay.store.models import Delivery
+from relay.store.models import Delivery, DeliveryState
 from tests.relay.crcr.stage import NoVerifier
 from tests.relay.crcr.telling import Telling, telling
 
@@ -41,6 +43,33 @@ def test_a_delivery_that_is_gone_is_not_sent(story: Telling) -> None:
     story.drain()
     assert story.github.calls == []
     assert {row.reason for row in story.dispatches().values()} == {"the delivery d1 is not in the record"}
+
+
+def empty_webhooks(story: Telling) -> None:
+    """As after a long time; what was not handled would keep its body."""
+    with story.context.store.writing() as session:
+        session.execute(update(Delivery).values(state=DeliveryState.PROCESSED))
+        assert remove_bodies(session, story.clock() + timedelta(days=1), story.clock(), limit=10) == 1
+
+
+def test_a_delivery_whose_body_was_removed_is_not_sent_as_an_empty_one(story: Telling) -> None:
+    empty_webhooks(story)
+    story.drain()
+    assert story.github.calls == []
+    reason = "the body of the delivery d1 was removed for its age"
+    assert {row.reason for row in story.dispatches().values()} == {reason}
+
+
+def test_a_webhook_without_its_body_is_not_decided_about(story: Telling) -> None:
+    """A plan that waited for the allowlist until its webhook was emptied ends without a word to anybody."""
+    with story.context.store.writing() as session:
+        enqueue_all(session, [NewItem(OutboxKind.PLAN, "late", "late", "d1", {})], story.clock())
+    empty_webhooks(story)
+    before = len(story.dispatches())
+    story.drain()
+    (late,) = [letter for letter in story.letters() if letter.key == "late"]
+    assert late.state is OutboxState.SENT
+    assert len(story.dispatches()) == before
 
 
 def test_a_dispatch_that_is_gone_is_not_sent(story: Telling) -> None:

@@ -117,7 +117,7 @@ def test_it_is_forgotten_after_a_day(story: Story) -> None:
     say(story, said("new"))
     assert [worker.name for worker in seen(story)] == ["new"]
     with story.store.writing() as session:
-        assert forget_workers(session, story.now) == 1
+        assert forget_workers(session, story.now, limit=10) == 1
     with story.store.reading() as session:
         assert session.scalar(select(func.count(Worker.id))) == 1
 

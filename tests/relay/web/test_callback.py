@@ -59,3 +59,15 @@ def test_addresses_are_counted_for_each_application(settings: RelaySettings, cli
     assert client.post(PATH, content=b"{").status_code == 400
     narrow.state.relay.waker.close()
     narrow.state.relay.store.engine.dispose()
+
+
+@pytest.mark.parametrize(("trusted", "last"), [("", 429), ("192.0.2.0/24", 400)])
+def test_behind_a_proxy_that_is_named_each_caller_has_its_own_count(
+    settings: RelaySettings, trusted: str, last: int
+) -> None:
+    app = create_app(settings.model_copy(update={"crcr_rate_per_min": 1, "trusted_proxies": trusted}))
+    proxied = TestClient(app, client=("192.0.2.7", 4711))
+    calls = [proxied.post(PATH, content=b"{", headers={"X-Forwarded-For": f"198.51.100.{n}"}) for n in range(11)]
+    assert [call.status_code for call in calls] == [400] * 10 + [last]
+    app.state.relay.waker.close()
+    app.state.relay.store.engine.dispose()

@@ -72,9 +72,9 @@ def test_a_purpose_of_a_newer_version_is_shown_as_it_is() -> None:
 
 
 def test_the_whole_outbox_is_one_sentence() -> None:
-    assert words.outbox_sentence({}) == "Nothing left the relay yet."
-    assert words.outbox_sentence({LetterState.SENT: 3, LetterState.SENDING: 1}) == "Nothing is stuck; 1 wait."
-    dead = words.outbox_sentence({LetterState.DUE: 2, LetterState.DEAD: 2})
+    assert words.outbox_sentence({}, 0) == "Nothing left the relay yet."
+    assert words.outbox_sentence({LetterState.SENT: 3, LetterState.SENDING: 1}, 90) == "Nothing is stuck; 1 wait."
+    dead = words.outbox_sentence({LetterState.DUE: 2, LetterState.DEAD: 2}, 90)
     assert dead == "2 dead letters need a person; 2 wait."
 
 

@@ -9,8 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from relay.app import create_app
 from relay.context import RelayContext
 from relay.outbox.queue import NewItem, enqueue_all
+from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
 from relay.store.models import Delivery, DeliveryState
 from tests.conftest import OPERATOR_TOKEN
@@ -108,6 +110,34 @@ def test_letters_are_found_by_state_purpose_and_target(client: TestClient, conte
     assert "No letter fits" in page(client, f"{PATH}?state=sent").text
 
 
+@pytest.mark.parametrize(
+    ("days", "of_letters", "of_webhooks"),
+    [
+        (30, "more than 30 days ago is removed and not counted", "After 30 days the body of a webhook is removed"),
+        (0, "Letters are kept for good", "Webhooks are kept whole"),
+    ],
+)
+def test_what_is_removed_and_when_is_said(
+    settings: RelaySettings, days: int, of_letters: str, of_webhooks: str
+) -> None:
+    app = create_app(settings.model_copy(update={"retention_days": days}))
+    client = TestClient(app)
+    assert of_letters in page(client, PATH).text
+    assert of_webhooks in page(client, INBOX).text
+    assert "RELAY_RETENTION_DAYS" in client.get("/api/v1/outbox/7").json()["hint"]
+    app.state.relay.store.engine.dispose()
+
+
+def test_a_webhook_without_its_body_says_so(client: TestClient, context: RelayContext) -> None:
+    """And tells the rest as before."""
+    row = arrived(context, "d-1", payload=b"", body_removed_at=START, note="cancelled runs: 3")
+    found = page(client, f"{INBOX}/{row}").text
+    in_order(found, "cancelled runs: 3", "d-1", "the body was removed for its age", "f" * 64)
+    assert "0 bytes" not in found
+    told = client.get(f"/api/v1/inbox/{row}").json()
+    assert (told["bytes"], bool(told["body_removed_at"])) == (0, True)
+
+
 @pytest.mark.parametrize("query", ["?state=odd&kind=odd", "?before=x", "?before=99999999999999", "?target="])
 def test_an_odd_address_is_still_a_page(client: TestClient, context: RelayContext, query: str) -> None:
     put(context)
@@ -124,7 +154,7 @@ def test_letters_are_paged_by_their_numbers(client: TestClient, context: RelayCo
 
 
 def test_an_empty_outbox_says_why(client: TestClient) -> None:
-    in_order(page(client, PATH).text, "Nothing left the relay yet", "RELAY_ALLOWLIST_URL")
+    in_order(page(client, PATH).text, "Nothing left the relay in the last 90 days", "RELAY_ALLOWLIST_URL")
 
 
 def test_a_letter_tells_what_it_is_about(client: TestClient, context: RelayContext) -> None:

@@ -1,4 +1,4 @@
-"""Workers that are there, idle ones too."""
+"""Workers that are there, idle ones too; and by what settled letters and webhooks' bodies are found to be removed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ revision = "0010"
 down_revision = "0009"
 branch_labels = None
 depends_on = None
+
+_HAS_BODY = sa.text("body_removed_at IS NULL")
 
 
 def upgrade() -> None:
@@ -30,7 +32,17 @@ def upgrade() -> None:
         sa.UniqueConstraint("name", "device", name="uq_workers_name_device"),
     )
     op.create_index("ix_workers_seen_at", "workers", ["seen_at"])
+    op.add_column("deliveries", sa.Column("body_removed_at", sa.DateTime(timezone=True), nullable=True))
+    op.create_index(
+        *("ix_deliveries_bodies", "deliveries", ["received_at", "id", "state", "body_removed_at"]),
+        sqlite_where=_HAS_BODY,
+        postgresql_where=_HAS_BODY,
+    )
+    op.create_index("ix_outbox_settled_at_id", "outbox", ["settled_at", "id"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_outbox_settled_at_id", "outbox")
+    op.drop_index("ix_deliveries_bodies", "deliveries")
+    op.drop_column("deliveries", "body_removed_at")
     op.drop_table("workers")
