@@ -38,6 +38,7 @@ from relay.web import (
     now_api,
     operator_api,
     pages,
+    presence_api,
     quality_api,
     read_api,
     stream,
@@ -60,6 +61,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     webhook.router,
     callback.router,
     worker_api.router,
+    presence_api.router,
     triage_proxy.router,
     operator_api.router,
     dispatch_api.router,
@@ -73,6 +75,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     log_api.router,
     artifacts_api.router,
     now_api.router,
+    presence_api.read_router,
     history_api.router,
     change_api.router,
     trunk_api.router,
@@ -87,7 +90,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 #: Routers that ask for what they need themselves. Everything else is for readers: a new router cannot be forgotten.
 OWN_DOORS = (
     *(webhook.router, callback.router, crcr_results.router, sign_in.router),
-    *(worker_api.router, triage_proxy.router),
+    *(worker_api.router, presence_api.router, triage_proxy.router),
     *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
 )
 

@@ -15,6 +15,7 @@ from relay.context import Context, RelayContext
 from relay.crcr.callback import CallbackRefusedError
 from relay.crcr.desk import RETRY_S, CallbackDesk
 from relay.parts import TokenRefusedError
+from relay.web.addresses import address_of
 from relay.web.body_cap import BodyTooLargeError, read_capped
 from relay.web.protocol_words import CALLBACK_ANSWERS, CALLBACK_ASKED
 
@@ -39,7 +40,7 @@ async def receive(request: Request, context: Context) -> JSONResponse:
     """Answers when the report is recorded; what is to be sent on is sent afterwards."""
     desk = _desk_of(request, context)
     try:
-        desk.check_address(request.client.host if request.client else "")
+        desk.check_address(address_of(request, context))
         raw = await _read(request, STRICT_BODY_CAP if desk.strict else BODY_CAP)
         answer = await run_in_threadpool(desk.take, raw, request.headers.get("Authorization"))
     except CallbackRefusedError as refusal:
