@@ -75,6 +75,7 @@ def addresses(context: RelayContext) -> tuple[str, ...]:
         *("/trunk", "/trunk?group=job&rows=200", "/trunk?rows=500", f"/trunk?rows=500&before={run // 2}"),
         *("/quality", "/quality?days=365", "/manifests", f"/tests?id={test}", "/tests?q=operator_1"),
         *(f"/pulls/{pull}", f"/commits/{sha}", f"/commits/{pushed}", "/backends", f"/backends/{backend(1)}"),
+        *("/backends/metrics", "/backends/metrics?days=90"),
         *("/deliveries", f"/deliveries/{sent}", INBOX, f"{INBOX}/{came}", "/audit-log", "/sign-in"),
     )
 

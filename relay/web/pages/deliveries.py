@@ -1,4 +1,7 @@
-"""The pages of deliveries: the inbox, the outbox, and what is dead in it, with why and how to send it again."""
+"""The pages of deliveries: the inbox, the outbox, and what is dead in it, with why and how to send it again.
+
+Letters and webhooks are no part of a run's history and make no event: an open page asks for them now and then.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,15 @@ from sqlalchemy.orm import Session
 from relay.context import Context, RelayContext
 from relay.errors import NotFoundError
 from relay.intake.listing import DeliveryFilter, delivery_detail, list_deliveries
+from relay.intake.views import DeliveryPage
 from relay.outbox.listing import LetterFilter, count_letters, find_letters, letter_detail
-from relay.outbox.views import LetterState
+from relay.outbox.views import LetterState, LetterView
 from relay.store.crcr_models import OutboxKind
 from relay.store.models import DeliveryState
 from relay.views import View
 from relay.web import delivery_words as words
 from relay.web.forms import FormActor
+from relay.web.live.access import Reads
 from relay.web.pages.shell import PAGES, choice, number
 from relay.web.pages.switches import Given, address
 from relay.web.sending_again import send_again
@@ -34,6 +39,8 @@ _GLIMPSE = 5
 _TEXT_CAP = 300
 #: No row has this id.
 _NO_ROW = 0
+
+_Outbox = tuple[tuple[LetterView, ...], int | None, dict[LetterState, int], tuple[LetterView, ...]]
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -73,13 +80,10 @@ def _wanted(state: str = "", kind: str = "", target: str = "", before: str = "")
 
 
 @router.get(PATH)
-def outbox_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -> HTMLResponse:
+def outbox_page(context: Context, reads: Reads, wanted: Annotated[Wanted, Depends(_wanted)]) -> HTMLResponse:
     """What left the relay or is to leave it, dead letters first."""
     whole = wanted.state is None and wanted.before is None
-    with context.store.reading() as session:
-        letters, more = find_letters(session, wanted.letters(wanted.state), limit=_SHOWN, before=wanted.before)
-        counts = count_letters(session, wanted.letters(None))
-        dead, _ = find_letters(session, wanted.letters(LetterState.DEAD), limit=_GLIMPSE, before=None)
+    letters, more, counts, dead = reads.recent((PATH, wanted), lambda: _outbox(context, wanted))
     return PAGES.render(
         "deliveries.html",
         context,
@@ -100,13 +104,20 @@ def outbox_page(context: Context, wanted: Annotated[Wanted, Depends(_wanted)]) -
     )
 
 
+def _outbox(context: RelayContext, wanted: Wanted) -> _Outbox:
+    with context.store.reading() as session:
+        letters, more = find_letters(session, wanted.letters(wanted.state), limit=_SHOWN, before=wanted.before)
+        counts = count_letters(session, wanted.letters(None))
+        dead, _ = find_letters(session, wanted.letters(LetterState.DEAD), limit=_GLIMPSE, before=None)
+    return letters, more, counts, dead
+
+
 @router.get(INBOX)
-def inbox_page(context: Context, state: str = "", delivery: str = "", before: str = "") -> HTMLResponse:
+def inbox_page(context: Context, reads: Reads, state: str = "", delivery: str = "", before: str = "") -> HTMLResponse:
     """What arrived, newest first."""
     chosen, name = choice(DeliveryState, state), delivery.strip()[:_TEXT_CAP]
-    wanted = DeliveryFilter(chosen, name or None)
-    with context.store.reading() as session:
-        page = list_deliveries(session, wanted, limit=_SHOWN, before=number(before))
+    wanted, older = DeliveryFilter(chosen, name or None), number(before)
+    page = reads.recent((INBOX, wanted, older), lambda: _inbox(context, wanted, older))
     given: Given = {"state": chosen, "delivery": name}
     counts = [(words.DELIVERY_WORDS[one], one, page.counts.get(one, 0)) for one in DeliveryState]
     return PAGES.render(
@@ -123,6 +134,11 @@ def inbox_page(context: Context, state: str = "", delivery: str = "", before: st
         webhook_url=f"{context.settings.public_url}/github/webhook",
         words=words,
     )
+
+
+def _inbox(context: RelayContext, wanted: DeliveryFilter, older: int | None) -> DeliveryPage:
+    with context.store.reading() as session:
+        return list_deliveries(session, wanted, limit=_SHOWN, before=older)
 
 
 def _counts(path: str, given: Given, counts: Sequence[tuple[Word, str, int]]) -> tuple[Count, ...]:
