@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
@@ -55,6 +56,12 @@ class Timed:
     @property
     def median(self) -> float:
         return percentile(self.seconds, 50)
+
+
+def page_paths(app: FastAPI) -> tuple[str, ...]:
+    """The paths of every page as its routes name them: `/runs/{run_id}`."""
+    served = [str(route.path) for route in iter_route_contexts(app.routes) if "GET" in (route.methods or ())]
+    return tuple(sorted(path for path in served if not path.startswith(("/api/", "/static", "/github/"))))
 
 
 def addresses(context: RelayContext) -> tuple[str, ...]:

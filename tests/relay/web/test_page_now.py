@@ -162,12 +162,13 @@ def test_hostile_text_is_only_text(client: TestClient, story: Story) -> None:
     assert "{{ 7*7 }}" in text
 
 
-def test_the_page_follows_what_happens_and_reloads_without_a_script(client: TestClient, story: Story) -> None:
+def test_the_page_follows_what_happens_and_without_a_script_is_asked_again(client: TestClient, story: Story) -> None:
     running(story)
     text = page(client)
     last = client.get("/api/v1/now").json()["last_event"]
     assert f'data-events="/api/v1/events?after={last}"' in text
-    assert 'http-equiv="refresh"' in text
+    assert '<noscript><p class="again"><a href="/now">Look again</a>' in text
+    assert "http-equiv" not in text
     assert "data-unfinished" in text
 
 

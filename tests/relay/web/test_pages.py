@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+import relay.web
 from relay.context import RelayContext
 from relay.contract import (
     Attempt,
@@ -196,7 +198,8 @@ def test_a_running_run_shows_progress_and_listens(client: TestClient, story: Sto
     assert found.having("progress", max="8", value="1")
     (main,) = found.having("main")
     assert (main["data-events"] or "").startswith(f"/api/v1/runs/{run}/events?after=")
-    assert found.having("meta", **{"http-equiv": "refresh"})
+    assert found.having("a", href=f"/runs/{run}")
+    in_order(found.text, "Look again", "Without JavaScript this page does not follow")
     assert "waiting" in found.text
     assert found.having("p", role="status")
 
@@ -204,7 +207,13 @@ def test_a_running_run_shows_progress_and_listens(client: TestClient, story: Sto
 def test_a_run_that_is_over_neither_listens_nor_reloads(client: TestClient, story: Story) -> None:
     found = page(client, f"/runs/{finished(story)}")
     assert "data-events" not in found.having("main")[0]
-    assert not found.having("meta", **{"http-equiv": "refresh"})
+    assert "Look again" not in found.text
+
+
+def test_no_page_reloads_by_itself() -> None:
+    """It would take away what is being read (WCAG 2.2, 2.2.1)."""
+    folder = Path(relay.web.__file__).parent / "templates"
+    assert [page.name for page in folder.iterdir() if "http-equiv" in page.read_text("utf-8")] == []
 
 
 def test_a_run_that_was_not_tested_says_why(client: TestClient, story: Story) -> None:
