@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
@@ -20,6 +20,7 @@ from relay.context import relay_context
 from relay.errors import RelayError
 from relay.hud.errors import HudError
 from relay.views import ApiError
+from relay.web.failure_page import failure_page
 from relay.web.rendering import PAGES
 from relay.web.visit import visit_of
 
@@ -65,8 +66,7 @@ def error_response(request: Request, status: int, error: ApiError) -> Response:
     if path.startswith(_GITHUB):
         return JSONResponse({"detail": error.message}, status)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        # What fails may be what a page is made of.
-        return PlainTextResponse("\n".join(line for line in (error.message, error.hint) if line), status)
+        return failure_page(error.message, error.hint, status)
     heading, advice = _PAGE_SENTENCES.get(status, ("", "")) if error.code in _CODES.values() else ("", "")
     heading, advice = heading or error.message, advice or error.hint
     return PAGES.render("error.html", relay_context(request), status=status, nav="", heading=heading, advice=advice)

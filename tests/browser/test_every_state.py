@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from sqlalchemy import text
 
 from relay.access.tokens import create_token
 from relay.context import RelayContext
@@ -59,6 +60,19 @@ def test_pages_of_what_there_is_not(looked_at: Page, url: str, subtests: pytest.
             assert answer.status < 500
             assert "html" in answer.headers["content-type"]
             inspect(looked_at)
+
+
+def test_pages_of_a_relay_whose_record_is_gone(looked_at: Page, url: str, context: RelayContext) -> None:
+    with context.store.writing() as session:
+        session.execute(text("ALTER TABLE runs RENAME TO moved_runs"))
+    answer = looked_at.goto(url)
+    assert answer is not None
+    assert answer.status == 503
+    inspect(looked_at)
+    with context.store.writing() as session:
+        session.execute(text("ALTER TABLE moved_runs RENAME TO runs"))
+    looked_at.get_by_role("link", name="Try again").click()
+    expect(looked_at.locator("h1")).to_have_text("Runs")
 
 
 def test_a_sign_in_that_is_refused_and_one_that_may_not_do_this(
