@@ -111,6 +111,39 @@ def reopen(number: NumberArgument, *, repo: RepoOption = "", as_json: JsonOption
     _change(Output(as_json), repo, number, "reopened", deed="reopen")
 
 
+@app.command("comment")
+def comment(
+    number: NumberArgument,
+    words: Annotated[
+        str, typer.Argument(metavar="[TEXT]", help="What is said; left out, what was said is shown.")
+    ] = "",
+    *,
+    author: Annotated[str, typer.Option(metavar="LOGIN", help="Who says it.")] = "maintainer",
+    permission: Annotated[
+        str, typer.Option(metavar="ROLE", help="What that one may from now on: read, triage, write, maintain, admin.")
+    ] = "",
+    repo: RepoOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Say something on a pull request, for example a command to the relay; or read what was said."""
+    from relay.cli.devgithub_serving import steer
+
+    out = Output(as_json)
+    path = f"/pulls/{number}/comments"
+    if words:
+        body = {"body": words, "author": author, "permission": permission}
+        _report(out, steer(repo, path, body), text.commented(one_line(author), number))
+        return
+    said = steer(repo, path, {}, method="GET")
+    if as_json:
+        out.data(said)
+    for each in said["comments"]:
+        out.say(text.said_by(one_line(each["user"]["login"]), each["created_at"]))
+        out.say("\n".join(f"  {one_line(line, 1_000)}".rstrip() for line in each["body"].splitlines()))
+    if not said["comments"]:
+        out.note(text.nothing_said(number))
+
+
 @app.command("push")
 def push(
     ref: Annotated[str, typer.Argument(help="The full ref, for example refs/heads/main.")],
@@ -180,7 +213,7 @@ def token(
 
 @app.command("show")
 def show(as_json: JsonOption = False) -> None:
-    """Show what is there: pull requests, check runs, dispatches, workflow runs, webhook deliveries."""
+    """Show what is there: pull requests, comments, check runs, dispatches, workflow runs, webhook deliveries."""
     from relay.cli.devgithub_serving import ask
 
     out = Output(as_json)
@@ -196,6 +229,7 @@ def _tables(overview: Mapping[str, Any]) -> list[tuple[Row, list[Row]]]:
     """Rows of every kind; their first cell says the kind, for programs that read lines."""
     return [
         (("", "REPOSITORY", "NUMBER", "STATE", "TITLE"), [_pull_row(*each) for each in _each(overview, "pulls")]),
+        (("", "REPOSITORY", "ID", "BY", "ON"), [_comment_row(*each) for each in _each(overview, "comments")]),
         (("", "REPOSITORY", "ID", "STATE", "NAME"), [_check_row(*each) for each in _each(overview, "check_runs")]),
         (("", "REPOSITORY", "ID", "STATE", ""), [_run_row(*each) for each in _each(overview, "workflow_runs")]),
         (("", "EVENT", "GUID", "STATUS", ""), [_delivery_row(each) for each in overview["deliveries"]]),
@@ -204,6 +238,11 @@ def _tables(overview: Mapping[str, Any]) -> list[tuple[Row, list[Row]]]:
 
 def _pull_row(repo: str, of: Mapping[str, Any]) -> Row:
     return "pull", repo, str(of["number"]), of["state"], one_line(of["title"])
+
+
+def _comment_row(repo: str, of: Mapping[str, Any]) -> Row:
+    pull = of["issue_url"].rpartition("/")[2]
+    return "comment", repo, str(of["id"]), one_line(of["user"]["login"]), f"pull request {pull}"
 
 
 def _check_row(repo: str, of: Mapping[str, Any]) -> Row:

@@ -63,10 +63,10 @@ def serve(plan: Plan, port: int, out: Output) -> None:
     out.note(text.stopped())
 
 
-def steer(repo: str, path: str, body: Mapping[str, object]) -> Any:
+def steer(repo: str, path: str, body: Mapping[str, object], *, method: str = "POST") -> Any:
     """Do something to a repository (the upstream, which was made first, when `repo` is empty); the answer's JSON."""
     name = _name(repo) if repo else ask("GET", "/_dev/state")["repositories"][0]
-    return ask("POST", f"/_dev/repos/{name}{path}", json=body)
+    return ask(method, f"/_dev/repos/{name}{path}", json=body if method == "POST" else None)
 
 
 def ask(method: str, path: str, **more: Any) -> Any:

@@ -11,6 +11,7 @@ Examples:
   relay devgithub --clone ~/pytorch --backend acme/torch-acme
   relay devgithub open my-branch --label ciflow/crcr/acme
   relay devgithub sync 1 my-branch
+  relay devgithub comment 1 "/relay retest"
   relay devgithub close 1 --merged
 """
 
@@ -82,6 +83,18 @@ def unreachable(url: str) -> str:
 
 def pull(number: int, head_sha: str, what: str) -> str:
     return f"pull request {number} {what} (head {head_sha[:12]})"
+
+
+def commented(author: str, number: int) -> str:
+    return f"{author} commented on pull request {number}; `relay devgithub comment {number}` shows the answer"
+
+
+def said_by(author: str, at: str) -> str:
+    return f"{author} at {at}:"
+
+
+def nothing_said(number: int) -> str:
+    return f"nothing was said on pull request {number}"
 
 
 def pushed(ref: str, after: str) -> str:

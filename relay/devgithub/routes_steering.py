@@ -115,6 +115,14 @@ def write_comment(owner: str, repo: str, number: int, wanted: NewComment, state:
     return {"id": made.id, "deliveries": _told(deliveries)}
 
 
+@router.get("/repos/{owner}/{repo}/pulls/{number}/comments")
+def read_comments(owner: str, repo: str, number: int, state: State) -> Json:
+    """Everything that was said on a pull request, the oldest first."""
+    repository = state.repository(f"{owner}/{repo}")
+    said = comments.comments_on(repository, number, None)
+    return {"comments": [comment(state, repository, each) for each in said]}
+
+
 @router.post("/repos/{owner}/{repo}/pushes")
 def push(owner: str, repo: str, wanted: NewPush, state: State) -> Json:
     """Move a ref."""

@@ -105,6 +105,28 @@ def test_deeds_reach_the_relay_one_by_one(relay: Relay, github: dict[str, Any], 
     assert overview["repositories"] == ["upstream/torch", "acme/backend"]
 
 
+def test_somebody_comments_and_what_was_said_is_read(relay: Relay, github: dict[str, Any], ear: Ear) -> None:
+    """In whatever role; the text is shown as text, whatever is in it."""
+    relay("devgithub", "open", "HEAD")
+    assert relay("devgithub", "comment", "1").err == "nothing was said on pull request 1\n"
+    said = relay(
+        "devgithub", "comment", "1", "/relay retest\n\x1b[2Jthanks", "--author", "ann", "--permission", "write"
+    )
+    assert (said.code, said.out.startswith("ann commented on pull request 1;")) == (0, True)
+    event = json.loads(ear.heard[-1][1])
+    assert (event["action"], event["sender"]["login"], event["issue"]["number"]) == ("created", "ann", 1)
+    shown = relay("devgithub", "comment", "1").out.splitlines()
+    assert shown[0].startswith("ann at 20")
+    assert shown[1:] == ["  /relay retest", "  \N{REPLACEMENT CHARACTER}[2Jthanks"]
+    told = relay("devgithub", "comment", "1", "--json").json
+    assert isinstance(told, dict)
+    assert [each["body"] for each in told["comments"]] == ["/relay retest\n\x1b[2Jthanks"]
+    rows = [line.split("\t") for line in relay("devgithub", "show").out.splitlines()]
+    assert ["comment", "upstream/torch", "ann", "pull request 1"] in [[*row[:2], *row[3:]] for row in rows]
+    refused = relay("devgithub", "comment", "9", "hello")
+    assert (refused.code, "404" in refused.err) == (1, True)
+
+
 def test_a_deed_the_relay_did_not_take_ends_with_1(relay: Relay, github: dict[str, Any], ear: Ear) -> None:
     """The pull request is open all the same, and the line says so."""
     ear.status = 500
