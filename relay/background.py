@@ -22,7 +22,12 @@ from relay.outbox.delivering import Deliverer
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper
+from relay.store.duties import DutyLease
 
+#: The duty of the process that sweeps.
+SWEEP = "sweep"
+#: How long nobody sweeps when the one who did was killed, beside three sweeps.
+_LEAD_S = 10.0
 #: A job may be silent for hours; a minute more or less does not matter.
 _ZOMBIES_EVERY_S = 60.0
 #: A look costs some requests, and what it finds is a quarter of an hour old at least.
@@ -63,6 +68,7 @@ def create_sweeper(context: RelayContext) -> Sweeper:
         now=context.now,
         process_deliveries=partial(sweep_deliveries, context),
         chores=tuple(_chores(context)),
+        turn=DutyLease(context.store, SWEEP, lasts_s=_LEAD_S + 3 * settings.sweep_seconds, now=context.now),
     )
 
 

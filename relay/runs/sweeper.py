@@ -1,7 +1,7 @@
 """The sweep: what makes good for every message that was lost, every worker that died and every restart of ours.
 
-A thread of the web process. Each step works in short transactions of its own and is safe to run in several replicas at
-once; it decides nothing that `relay.runs` would not decide on a report.
+A thread of the background. Of several processes one sweeps at a time. Each step works in short transactions of its own
+and is still safe twice at once; it decides nothing that `relay.runs` would not decide on a report.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Protocol
 
 import structlog
 from sqlalchemy import select
@@ -56,6 +57,38 @@ class WakeSchedule:
         return self._due.get(device) != count or now >= self._next[device]
 
 
+class Turn(Protocol):
+    """Which of several processes sweeps."""
+
+    def hold(self) -> bool:
+        """Whether it is this one, from now on for a while."""
+        ...
+
+    def done(self) -> None:
+        """It has swept."""
+        ...
+
+    def release(self) -> None:
+        """It will not sweep any more."""
+        ...
+
+
+class _Alone:
+    """There is no other process."""
+
+    def hold(self) -> bool:
+        return True
+
+    def done(self) -> None:
+        """Nobody asks."""
+
+    def release(self) -> None:
+        """Nobody waits."""
+
+
+_ALONE = _Alone()
+
+
 @dataclass
 class Chore:
     """Something else that the sweep sees to, at most every `every_s` seconds. `work` opens its own sessions."""
@@ -87,6 +120,7 @@ class Sweeper:
         now: Callable[[], datetime],
         process_deliveries: Callable[[], object],
         chores: Sequence[Chore] = (),
+        turn: Turn = _ALONE,
     ) -> None:
         self._store = store
         self._waker = waker
@@ -95,6 +129,7 @@ class Sweeper:
         self._now = now
         self._process_deliveries = process_deliveries
         self._chores = tuple(chores)
+        self._turn = turn
         self._schedule = WakeSchedule(interval_s)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -111,9 +146,16 @@ class Sweeper:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        self._guarded("release", self._turn.release)
 
     def sweep(self) -> None:
-        """One pass over everything. A step that fails is logged and does not keep the others from their turn."""
+        """One pass over everything, unless it is another process's turn. A step that fails is logged and keeps no other
+        step from being taken."""
+        self._step("sweep", self._sweep)
+
+    def _sweep(self) -> None:
+        if not self._turn.hold():
+            return
         self._step("deliveries", self._process_deliveries)
         for run_id in self._found(lambda session: runs_with_overdue_leases(session, self._now())):
             self._step("leases", partial(self._expire, run_id))
@@ -125,6 +167,7 @@ class Sweeper:
         for audit_id in self._found(unsettled_audits):
             self._step("audits", partial(self._advance_audit, audit_id))
         self._step("wakes", self._wake)
+        self._step("done", self._turn.done)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -132,8 +175,10 @@ class Sweeper:
             self._stopping.wait(self._interval_s)
 
     def _step(self, step: str, work: Callable[[], object]) -> None:
-        if self._stopping.is_set():
-            return
+        if not self._stopping.is_set():
+            self._guarded(step, work)
+
+    def _guarded(self, step: str, work: Callable[[], object]) -> None:
         try:
             work()
         except Exception:  # noqa: BLE001  # the sweep is the last one to repair things: it must outlive any bug

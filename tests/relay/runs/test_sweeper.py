@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 from sqlalchemy import update
@@ -171,3 +172,36 @@ def test_cancelled_runs_are_left_alone(store: Store) -> None:
         session.execute(update(Shard).values(state=ShardState.LOST))
     _sweeper(store, CountingWaker(), later(1_000)).sweep()
     assert get_run(store, run_id).state is RunState.CANCELLED
+
+
+class _Turns:
+    """Whose turn it is, as told; what was asked of it."""
+
+    def __init__(self, *, ours: bool) -> None:
+        self.ours = ours
+        self.heard: list[str] = []
+
+    def hold(self) -> bool:
+        self.heard.append("hold")
+        return self.ours
+
+    def done(self) -> None:
+        self.heard.append("done")
+
+    def release(self) -> None:
+        self.heard.append("release")
+
+
+def test_another_process_sweeps_while_it_is_its_turn(store: Store) -> None:
+    """Nothing is swept here then; at the end the turn is given back either way."""
+    swept: list[bool] = []
+    for ours in (False, True):
+        turns = _Turns(ours=ours)
+        note = partial(swept.append, ours)
+        sweeper = Sweeper(
+            *(store, CountingWaker(), TERMS), interval_s=60.0, now=lambda: NOW, process_deliveries=note, turn=turns
+        )
+        sweeper.sweep()
+        sweeper.stop()
+        assert turns.heard == ["hold", *(["done"] if ours else []), "release"]
+    assert swept == [True]
