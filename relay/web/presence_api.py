@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Query
 
 from relay.context import Context
 from relay.contract import PresenceReply, WorkerPresent
@@ -18,30 +18,9 @@ from relay.web.now_api import DEVICE_CAP, storable
 router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
 read_router = APIRouter(prefix="/api/v1", tags=["read"])
 
-_EXAMPLE = {
-    "worker": "gpu-3-4711",
-    "device": "spyre",
-    "process": "5f2c9a1e",
-    "version": "0.1.0",
-    "concurrency": 1,
-    "sandbox": "bubblewrap",
-    "manifest_profile": "compat",
-    "environments": [
-        {
-            "name": "default",
-            "torch_version": "2.13.0+cpu",
-            "torch_git_sha": "7abe7e9c7c1d3c3c8a1b0f2d4e5f60718293a4b5",
-            "python_version": "3.11.7",
-            "device_profile": "compat",
-            "sandbox": "bubblewrap",
-        }
-    ],
-    "leaving": False,
-}
-
 
 @router.post("/presence", summary="Say that a worker is there, or that it goes")
-def presence(context: Context, posted: Annotated[WorkerPresent, Body(examples=[_EXAMPLE])]) -> PresenceReply:
+def presence(context: Context, posted: WorkerPresent) -> PresenceReply:
     """Sent by a worker at its start, then every `again_in_s` seconds whether it works or waits, and with `leaving` at
     its end. Keeps no lease alive: the heartbeats of shards do that."""
     with context.store.writing() as session:

@@ -19,6 +19,7 @@ from relay.contract import (
     Past,
     PastAsked,
     PlannedTestMessage,
+    PresenceReply,
     ResultsPosted,
     SelectionPosted,
     SelectionReport,
@@ -28,6 +29,7 @@ from relay.contract import (
     TestOrder,
     TestResult,
     TestSeconds,
+    WorkerPresent,
 )
 from relay.web.description.examples.runs import (
     ATTEMPTS,
@@ -68,6 +70,17 @@ WORK = (
     ),
     Heartbeat(lease_id=_LEASE, progress=f"running {FILE}"),
     HeartbeatReply(cancelled=False),
+    WorkerPresent(
+        worker="spyre-1",
+        device="spyre",
+        process="5f2c9a1e0b7d4c36",
+        version="0.1.0",
+        concurrency=1,
+        sandbox="bubblewrap",
+        manifest_profile="compat",
+        environments=(TESTED_ON,),
+    ),
+    PresenceReply(again_in_s=20.0),
     SelectionPosted(
         lease_id=_LEASE,
         report=SelectionReport(
