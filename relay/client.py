@@ -18,6 +18,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
+from relay.log_views import LogPage
 from relay.now_views import WorkersView
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.refusals import (
@@ -150,6 +151,19 @@ class ApiClient:
     def history(self, run_id: int, *, after: int = 0, limit: int = 500) -> RunHistory:
         """The run's events on record after event `after`, oldest first."""
         return self._get(RunHistory, f"/api/v1/runs/{run_id}/history", {"after": after, "limit": limit})
+
+    def log(
+        self,
+        run_id: int,
+        *,
+        shard: int | None = None,
+        attempt: int | None = None,
+        after: str = "",
+        limit: int = 500,
+    ) -> LogPage:
+        """What the run's shards printed after a place, oldest line first; from the beginning without one."""
+        query: _Query = {"shard": shard, "attempt": attempt, "after": after or None, "limit": limit}
+        return self._get(LogPage, f"/api/v1/runs/{run_id}/log", query)
 
     def junit(self, run_id: int, *, silence_s: float = 60.0) -> Iterator[bytes]:
         """A finished run as JUnit XML, in pieces as they come. Raises `Conflict` while it is not finished."""

@@ -104,6 +104,11 @@ class Output:
         """A state as a cell: the word alone, and on a terminal with a glyph, so that colour never speaks alone."""
         return f"{_GLYPHS.get(_STYLES.get(word, ''), ' ')} {word}" if self.is_terminal else word
 
+    def painted(self, line: str, word: str) -> str:
+        """A line in the colour of a state, where there are colours. It must tell the state without them."""
+        style = _STYLES.get(word, "") if self.has_colour else ""
+        return f"\x1b[{_CODES[style]}m{line}\x1b[0m" if style else line
+
     def when(self, moment: datetime | None) -> str:
         """A time as a cell: relative for a reader, ISO for a program."""
         if moment is None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import typer
 
-from relay.cli import run_change, run_log, run_reading
+from relay.cli import run_change, run_log, run_reading, run_view
 
 app = typer.Typer(help=run_reading.ABOUT, no_args_is_help=True)
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "list": run_reading.list_runs,
-    "view": run_reading.view_run,
+    "view": run_view.view_run,
     "watch": run_reading.watch_run,
     "failures": run_log.run_failures,
     "logs": run_log.run_logs,

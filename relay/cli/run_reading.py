@@ -1,6 +1,6 @@
-"""`relay run list|view|report|watch`: look at runs and follow one. Talks to the service only, by HTTP.
+"""`relay run list|report|watch`: look at runs and follow one. Talks to the service only, by HTTP.
 
-What changes runs is in `run_change`, what tells of one in detail in `run_log`; `root` joins the commands.
+What changes runs is in `run_change`, what tells of one in detail in `run_view` and `run_log`; `run_group` joins them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli import report_text, text
-from relay.cli.one_run import exit_by, log_of, naming_the_run, open_page, row_of, show_event
+from relay.cli.one_run import exit_by, naming_the_run, row_of
 from relay.cli.options import (
     ExitStatusOption,
     JsonOption,
@@ -69,43 +69,6 @@ def list_runs(
         out.note(text.no_runs())
     elif page.next_before is not None and out.is_terminal:
         out.note(text.more_runs(f"relay run list --before {page.next_before}"))
-
-
-def view_run(
-    run_id: RunArgument,
-    *,
-    log: Annotated[bool, typer.Option("--log", help="Then its log, as `relay run logs` shows it.")] = False,
-    web: Annotated[bool, typer.Option("--web", help="Open its page in a browser instead.")] = False,
-    exit_status: ExitStatusOption = False,
-    url: UrlOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show a run: its headline, funnel, verdicts, failures with their assertions, and what to do next.
-
-    \b
-    Examples:
-      relay run view 7 --log
-      relay run view 7 --json --fields run.conclusion,failures.id
-    """
-    from relay.cli.connect import open_client
-    from relay.cli.report import failures_of, show_run
-
-    out = Output(as_json)
-    with open_client(url) as client, naming_the_run(client, run_id):
-        detail = client.run(run_id)
-        if web:
-            open_page(out, detail.run)
-            return
-        failures, total = failures_of(client, run_id)
-        events = list(log_of(client, run_id)) if log else None
-    if as_json:
-        told = {**detail.model_dump(mode="json"), "failures": failures, "failures_total": total}
-        out.data(told if events is None else {**told, "log": events})
-    else:
-        show_run(out, detail, failures, total)
-        for event in events or ():
-            show_event(out, event)
-    exit_by(detail.run, exit_status)
 
 
 def report_run(

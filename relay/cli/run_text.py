@@ -47,3 +47,36 @@ def rerun_test_command(run_id: int, quoted: str) -> str:
 
 def fails_already(run_id: int) -> str:
     return f"run {run_id} has failures already and goes on; not watched any further"
+
+
+def waits(run_id: int) -> str:
+    return f"run {run_id} waits for a worker; its lines come as soon as one has it"
+
+
+def no_lines(run_id: int) -> str:
+    return f"run {run_id} has no such lines; `relay run logs {run_id} --events` shows what happened to it"
+
+
+def nothing_failed(run_id: int) -> str:
+    return f"nothing failed in the log of run {run_id}"
+
+
+def no_such_shard(run_id: int, shard: int, known: list[int]) -> str:
+    there = f"its shards are: {', '.join(map(str, known))}" if known else "it has none yet"
+    return f"run {run_id} has no shard {shard}; {there}"
+
+
+def log_and_log_failed() -> str:
+    return "choose one of --log and --log-failed"
+
+
+def events_have_no_shard() -> str:
+    return "events are those of the whole run; leave out --shard and --attempt"
+
+
+def no_logs_there(url: str) -> str:
+    return f"the relay at {url} keeps no logs"
+
+
+def no_logs_there_hint() -> str:
+    return "it is of an older version; `--events` shows what happened to the run"

@@ -30,11 +30,13 @@ from relay.views import (
     RunPage,
     RunState,
     RunSummary,
+    ShardView,
     TestPage,
     TestView,
     Verdict,
 )
 from tests.relay.refusing import refuse_by_token
+from tests.relay.stand_in_log import StandInLog, add_log_route
 
 TOKEN = "operator-token-of-the-stand-in"
 CREATED = datetime(2024, 5, 4, 10, 0, tzinfo=UTC)
@@ -116,6 +118,13 @@ def events_of(run_id: int, count: int) -> list[RunEvent]:
     return [RunEvent(id=n, run_id=run_id, at=CREATED, kind="state", text=f"event {n}") for n in range(1, count + 1)]
 
 
+#: Of every run: one that selected, and one that ran the tests.
+SHARDS = tuple(
+    ShardView(id=number, kind=kind, state="done", attempt=1, worker="w1", progress="", tests=3, reported=3, error="")
+    for number, kind in ((1, "select"), (2, "test"))
+)
+
+
 @dataclass
 class StandIn:
     """What the service holds, and how its event stream misbehaves. `seen` lists the Last-Event-ID of each stream."""
@@ -141,6 +150,7 @@ class StandIn:
     manifest_problem: str = ""
     workers: list[WorkerNow] | None = field(default_factory=lambda: [a_worker("w1")])
     tested_on: TestedOn | None = None
+    log: StandInLog = field(default_factory=StandInLog)
 
 
 def _no_run(run_id: int) -> JSONResponse:
@@ -193,6 +203,7 @@ def make_app(state: StandIn) -> FastAPI:
     app = FastAPI()
     refuse_by_token(app)
     _add_service_routes(app, state)
+    add_log_route(app, state.log, state.runs.__contains__)
 
     def finish(run_id: int) -> None:
         state.runs[run_id] = state.runs[run_id].model_copy(
@@ -231,7 +242,7 @@ def make_app(state: StandIn) -> FastAPI:
             changed_files=(),
             notes=("offline ranker",),
             not_tested=None,
-            shards=(),
+            shards=SHARDS,
             kept=1,
             dropped=2,
             filtered=0,

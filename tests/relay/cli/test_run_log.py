@@ -11,44 +11,110 @@ from pathlib import Path
 
 import pytest
 
+from relay.cli import run_lines
 from relay.cli.run_failures import fitting
-from relay.contract import Decision, Expected, ReasonMessage
+from relay.contract import Decision, Expected, LogKind, ReasonMessage
 from relay.views import Conclusion, RunState, Verdict
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import StandIn, a_failure, a_run, events_of
+from tests.relay.stand_in_log import USUAL, a_line
 
 REASON = ReasonMessage(stage=2, rule="mention", evidence="mentions relu\x1b[2J", score=0.6)
 
 
-def test_logs_are_all_events_in_order(relay: Relay, service: StandIn) -> None:
-    """Over any number of pages; off a terminal with their whole time."""
-    service.events, service.events_per_stream = events_of(1, 5), 2
+def test_logs_are_all_lines_in_order(relay: Relay, service: StandIn) -> None:
+    """Over any number of pages; off a terminal with tabs between shard, seconds, kind and text."""
+    service.log.page_lines = 2
     lines = relay("run", "logs", "1").out.splitlines()
-    assert [line.split("  ")[1] for line in lines] == [f"event {number}" for number in range(1, 6)]
-    assert lines[0].startswith("2024-05-04T10:00:00+00:00")
+    assert [line.split("\t")[3] for line in lines] == [line.text for line in USUAL]
+    assert lines[3] == f"2.1\t1.000\tfailure\t{USUAL[3].text}"
+    assert service.log.asked == ["", "1.2", "1.4"]
+
+
+def test_logs_of_a_shard_or_an_attempt(relay: Relay, service: StandIn) -> None:
+    service.log.lines = [*USUAL, a_line(7, "again", shard=2, attempt=2)]
+    assert len(relay("run", "logs", "1", "--shard", "2").out.splitlines()) == 5
+    assert relay("run", "logs", "1", "--shard", "2", "--attempt", "2").out == "2.2\t1.750\ttest\tagain\n"
+
+
+@pytest.mark.parametrize("command", [("logs",), ("view",)])
+def test_a_shard_that_is_not_there_is_answered_with_those_that_are(
+    relay: Relay, service: StandIn, command: tuple[str, ...]
+) -> None:
+    ended = relay("run", *command, "1", "--shard", "9")
+    assert ended.code == 2
+    assert "run 1 has no shard 9; its shards are: 1, 2" in ended.err
 
 
 def test_logs_as_ndjson(relay: Relay, service: StandIn) -> None:
-    """An event a line, narrowed by --fields."""
-    out = relay("run", "logs", "1", "--json", "--fields", "id,text").out
-    assert [json.loads(line) for line in out.splitlines()] == [
-        {"id": 1, "text": "event 1"},
-        {"id": 2, "text": "event 2"},
-    ]
+    """A line a line, narrowed by --fields."""
+    out = relay("run", "logs", "1", "--json", "--fields", "shard,kind").out
+    told = [json.loads(line) for line in out.splitlines()]
+    assert told[:3] == [{"shard": 1, "kind": "step"}, {"shard": 1, "kind": "test"}, {"shard": 2, "kind": "step"}]
 
 
 def test_logs_of_a_run_under_way_say_how_to_wait(relay: Relay, service: StandIn) -> None:
     """They end with what there is."""
     ended = relay("run", "logs", "2")
     assert ended.code == 0
-    assert len(ended.out.splitlines()) == 2
+    assert len(ended.out.splitlines()) == len(USUAL)
     assert "relay run logs 2 --follow" in ended.err
 
 
-def test_logs_follow_to_the_end(relay: Relay, service: StandIn) -> None:
-    service.finish_after_streams = 2
+def test_logs_follow_to_the_end(relay: Relay, service: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also past a service that is away for a moment."""
+    monkeypatch.setattr(run_lines, "LOOK_S", 0.0)
+    service.log.growing = [[a_line(7, "seven")], [], [a_line(8, "eight"), a_line(9, "nine")]]
+    service.log.away = [503, 429]
     ended = relay("run", "logs", "2", "--follow")
-    assert (ended.code, len(ended.out.splitlines()), ended.err) == (0, 2, "")
+    assert ended.code == 0
+    assert [line.split("\t")[3] for line in ended.out.splitlines()][6:] == ["seven", "eight", "nine"]
+
+
+def test_a_service_that_stays_away_is_not_followed_for_ever(
+    relay: Relay, service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_lines, "LOOK_S", 0.0)
+    service.log.away = [503] * 100
+    assert relay("run", "logs", "2", "--follow").code == 1
+    assert len(service.log.away) == 90
+
+
+def test_a_run_without_lines_says_where_to_look(relay: Relay, service: StandIn) -> None:
+    service.log.lines = []
+    ended = relay("run", "logs", "1")
+    assert (ended.code, ended.out) == (0, "")
+    assert "relay run logs 1 --events" in ended.err
+
+
+def test_a_service_that_keeps_no_logs_is_not_a_run_that_is_missing(relay: Relay, service: StandIn) -> None:
+    service.log.kept = False
+    error = relay("run", "logs", "1", "--json").error
+    assert (error["code"], "keeps no logs" in error["message"]) == ("bad_reply", True)
+    assert relay("run", "logs", "1", "--events").code == 0
+
+
+def test_nothing_that_a_test_printed_moves_the_terminal(relay: Relay, service: StandIn) -> None:
+    service.log.lines = [a_line(1, "x\x1b[2J\u202ey\tz")]
+    assert relay("run", "logs", "1").out == "1.1\t0.250\ttest\tx\ufffd[2J\ufffdy z\n"
+
+
+def test_events_are_what_happened_to_the_run(relay: Relay, service: StandIn) -> None:
+    """Over any number of pages, and followed to the end; off a terminal with their whole time."""
+    service.events, service.events_per_stream = events_of(1, 5), 2
+    lines = relay("run", "logs", "1", "--events").out.splitlines()
+    assert [line.split("  ")[1] for line in lines] == [f"event {number}" for number in range(1, 6)]
+    assert lines[0].startswith("2024-05-04T10:00:00+00:00")
+    out = relay("run", "logs", "1", "--events", "--json", "--fields", "id,text").out
+    assert json.loads(out.splitlines()[0]) == {"id": 1, "text": "event 1"}
+    service.finish_after_streams = 3
+    followed = relay("run", "logs", "2", "--events", "--follow")
+    assert (followed.code, len(followed.out.splitlines()), followed.err) == (0, 5, "")
+
+
+def test_events_have_no_shard(relay: Relay, service: StandIn) -> None:
+    ended = relay("run", "logs", "1", "--events", "--shard", "1")
+    assert (ended.code, ended.out) == (2, "")
 
 
 @pytest.mark.parametrize("command", ["logs", "failures"])
@@ -59,11 +125,36 @@ def test_an_unknown_run(relay: Relay, service: StandIn, command: str) -> None:
 def test_view_with_its_log(relay: Relay, service: StandIn) -> None:
     """After the report, or inside the object."""
     ended = relay("run", "view", "1", "--log")
-    assert ended.out.index("AssertionError") < ended.out.index("event 1") < ended.out.index("event 2")
+    assert ended.out.index("AssertionError") < ended.out.index("collecting") < ended.out.index("on base")
     told = relay("run", "view", "1", "--log", "--json").json
     assert isinstance(told, dict)
-    assert [event["id"] for event in told["log"]] == [1, 2]
+    assert [line["number"] for line in told["log"]] == [1, 2, 3, 4, 5, 6]
     assert "log" not in str(relay("run", "view", "1", "--json", "--fields", "run.id").json)
+
+
+def test_view_of_a_part_of_its_log(relay: Relay, service: StandIn) -> None:
+    """A shard or an attempt alone asks for the log; what failed comes with what was printed about it."""
+    told = relay("run", "view", "1", "--shard", "1", "--json").json
+    assert isinstance(told, dict)
+    assert [line["shard"] for line in told["log"]] == [1, 1]
+    failed = relay("run", "view", "1", "--log-failed", "--json").json
+    assert isinstance(failed, dict)
+    assert [line["number"] for line in failed["log"]] == [4, 5]
+    service.log.lines = [*USUAL[:3]]
+    assert "nothing failed in the log of run 1" in relay("run", "view", "1", "--log-failed").err
+    assert relay("run", "view", "1", "--log", "--log-failed").code == 2
+
+
+def test_what_failed_keeps_its_lines_when_shards_speak_by_turns() -> None:
+    lines = [
+        a_line(1, "a", LogKind.FAILURE, shard=1),
+        a_line(2, "b", LogKind.TEST, shard=2),
+        a_line(3, "of a", LogKind.OUTPUT, shard=1),
+        a_line(4, "of b", LogKind.OUTPUT, shard=2),
+        a_line(5, "c", LogKind.TEST, shard=1),
+        a_line(6, "of c", LogKind.OUTPUT, shard=1),
+    ]
+    assert [line.number for line in run_lines.failed_only(lines)] == [1, 3]
 
 
 def test_view_opens_the_page(service: StandIn, tmp_path: Path) -> None:
