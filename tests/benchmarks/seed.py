@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Table, text
 from relay.store.crcr_models import CrcrResult, OutboxItem
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.store.models import Base, Delivery, PlannedTest, Run, RunEvent, Selection, Shard, TestAttempt
+from relay.store.presence_models import Worker
 from tests.benchmarks import seed_backend_rows as backends
 from tests.benchmarks import seed_rows as rows
 from tests.benchmarks.bulk import Row, write
@@ -40,6 +41,7 @@ def _made(told: list[SeededRun], size: Size, now: datetime) -> Iterable[tuple[ty
     """In the order in which rows may refer to each other."""
     yield Run, rows.runs(told)
     yield Shard, rows.shards(told, now)
+    yield Worker, rows.workers(now)
     yield PlannedTest, rows.tests(told, size)
     yield TestAttempt, rows.attempts(told, size)
     yield Selection, rows.selections(told, size)

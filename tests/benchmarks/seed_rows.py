@@ -136,6 +136,25 @@ def shards(told: list[SeededRun], now: datetime) -> Iterator[Row]:
             }
 
 
+def workers(now: datetime) -> Iterator[Row]:
+    """All that took part, each there and waiting, and two versions of torch among them."""
+    for number in range(_WORKERS):
+        torch = {"name": "default", "torch_version": "2.12.1" if number == 1 else "2.13.0", "python_version": "3.11.7"}
+        yield {
+            "id": number + 1,
+            "name": f"worker-{number}",
+            "device": DEVICE,
+            "process": f"process-{number}",
+            "version": "0.1.0",
+            "concurrency": 1,
+            "sandbox": "bubblewrap",
+            "manifest_profile": "compat",
+            "environments": [torch],
+            "started_at": now - timedelta(hours=3),
+            "seen_at": now - timedelta(seconds=number),
+        }
+
+
 def tests(told: list[SeededRun], size: Size) -> Iterator[Row]:
     """A window of all tests for each run: the first ones broken, one excused that passes."""
     pool = [_names(number) for number in range(_FILES * _PER_FILE)]

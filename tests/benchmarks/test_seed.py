@@ -9,7 +9,9 @@ from starlette.routing import compile_path
 
 from relay.app import create_app
 from relay.context import utc_now
+from relay.now_views import WorkerState
 from relay.runs.listings import load_considered
+from relay.runs.now import now_board
 from relay.runs.quality import quality
 from relay.runs.queries import run_detail
 from relay.settings import RelaySettings
@@ -31,6 +33,15 @@ def test_a_seeded_record_reads_like_any_other(store: Store) -> None:
         tries = session.scalar(select(func.count()).select_from(TestAttempt))
     assert (detail.run.planned, detail.kept, detail.dropped, considered.total) == (20, 10, 20, 30)
     assert tries == SMALL.runs * SMALL.tests + 2 * sum(run.breaks for run in told)
+
+
+def test_workers_of_a_seeded_record_are_there_and_not_alike(store: Store) -> None:
+    now = utc_now()
+    seed(store, SMALL, now)
+    with store.reading() as session:
+        (device,) = now_board(session, "", DEVICE, now, lease_seconds=30).devices
+    assert {worker.state for worker in device.workers} == {WorkerState.WORKING, WorkerState.IDLE}
+    assert [found.trait for found in device.differences] == ["torch"]
 
 
 def test_audits_of_a_seeded_record_have_found_something(store: Store) -> None:
