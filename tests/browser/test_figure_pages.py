@@ -100,6 +100,17 @@ def test_a_focused_line_keeps_its_focus_when_it_is_renewed(page: Page, url: str,
     expect(title).to_be_focused()
 
 
+def test_who_comes_back_finds_the_place_again(page: Page, url: str, story: Story) -> None:
+    page.goto(f"{url}/trunk")
+    page.locator("[data-older]").scroll_into_view_if_needed()
+    expect(page.locator("tr[data-commit]")).to_have_count(60)
+    page.get_by_text("Commit number 4 with").click()
+    expect(page).to_have_url(f"{url}/commits/{4:040}")
+    page.go_back()
+    expect(page.locator("tr[data-commit]")).to_have_count(60)
+    expect(page.get_by_text("Commit number 4 with")).to_be_in_viewport()
+
+
 def columns(page: Page) -> list[str]:
     return [name.strip() for name in page.locator("th[data-column]").all_inner_texts()]
 

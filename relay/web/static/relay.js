@@ -6,7 +6,6 @@
   const REFRESH_MS = 700; // at most one fetch in this time, however many events come
   const AGES_MS = 30000;
   const CLOCK_MS = 5000; // elapsed time and a worker's progress change without an event
-  const NEAR = "1000px"; // lines are fetched, or taken out, this far from what is seen
   const LIVE = "[data-live][id]";
   const REFRESH = { accept: "text/html", "x-relay-refresh": "1" }; // many pages may ask: one answer does for all
   const main = document.querySelector("main");
@@ -19,6 +18,7 @@
   let last = ""; // the id of the last event, to go on from when the page is looked at again
   let opened = false;
   let grid = null;
+  let growing = false;
 
   const keyed = (root) => root.querySelectorAll("details[data-key]");
 
@@ -69,14 +69,17 @@
     const title = fresh.title; // the fragments leave `fresh` below
     for (const now of document.querySelectorAll(LIVE)) {
       const next = fresh.getElementById(now.id);
-      if (next && "grid" in now.dataset && grid?.renew(next)) continue;
+      if (next && grid?.section === now && grid.renew(next)) continue;
       // Copy buttons are ours: compare and swap without them.
       for (const button of now.querySelectorAll("button[data-ours]")) button.remove();
       if (next) swap(now, document.adoptNode(next));
       addCopyButtons(document.getElementById(now.id));
     }
     document.title = title;
-    growGrid();
+    if (grid && !grid.section.isConnected) {
+      grid.stop();
+      grid = null;
+    }
     announce();
     updateAges();
     if (!("stay" in main.dataset) && !document.querySelector("[data-unfinished]")) stopListening();
@@ -177,182 +180,28 @@
     }
   }
 
-  // A grid whose older lines are appended as the reader comes near its end, from the pages behind the link to them.
-  // Lines far from what is seen leave the document, so that a long grid is no burden. Columns of all windows are one set.
-  class Grid {
-    constructor(section) {
-      this.section = section;
-      this.table = section.querySelector("table");
-      this.link = section.querySelector("[data-older] a[rel=next]");
-      this.windows = new Map(); // the lines of each body, also while they are out of the document
-      this.near = new IntersectionObserver((seen) => seen.forEach((entry) => this.scrolled(entry)), {
-        root: this.table.parentElement,
-        rootMargin: NEAR,
-      });
-      this.watch(this.table.tBodies[0]);
-      if (this.link) this.near.observe(this.link.closest("nav"));
-    }
-
-    watch(body) {
-      this.windows.set(body, [...body.rows]);
-      this.near.observe(body);
-    }
-
-    scrolled({ target, isIntersecting }) {
-      if (!this.windows.has(target)) {
-        if (isIntersecting) this.older();
-      } else if (isIntersecting) {
-        if (target.dataset.away) this.bring(target);
-      } else if (!target.dataset.away && !target.contains(document.activeElement)) {
-        const room = document.createElement("tr");
-        room.append(document.createElement("td"));
-        room.style.height = `${target.offsetHeight}px`;
-        target.dataset.away = "1";
-        target.replaceChildren(room);
-      }
-    }
-
-    bring(body) {
-      delete body.dataset.away;
-      body.replaceChildren(...this.windows.get(body));
-    }
-
-    get lines() {
-      return [...this.windows.values()].flat();
-    }
-
-    async older() {
-      if (this.fetching || !this.link?.isConnected) return;
-      this.fetching = true;
-      try {
-        const reply = await fetch(this.link.href, { cache: "no-store" });
-        if (!reply.ok || !this.section.isConnected) return; // the link is still there
-        const page = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector("[data-grid]");
-        if (page.querySelector("table")) this.append(page);
-        const next = page.querySelector("[data-older] a[rel=next]");
-        if (next) this.link.href = next.href;
-        else this.link.remove();
-      } catch {
-        connected(false);
-      } finally {
-        this.fetching = false;
-      }
-      const nav = this.link.closest("nav");
-      if (!nav) return;
-      this.near.unobserve(nav); // looked at anew: its window may not fill the screen
-      this.near.observe(nav);
-    }
-
-    append(page) {
-      const [body] = page.querySelector("table").tBodies;
-      this.unite(page, [...body.rows]);
-      this.table.append(document.adoptNode(body));
-      updateAges(body);
-      this.watch(body);
-      this.count(page);
-    }
-
-    // The newest window as it is now. False where there is nothing to keep, or where commits between are missing.
-    renew(fresh) {
-      const table = fresh.querySelector("table");
-      const known = new Map(this.lines.map((line) => [line.dataset.commit, line]));
-      const lines = table ? [...table.tBodies[0].rows] : [];
-      if (this.windows.size < 2 || !lines.some((line) => known.has(line.dataset.commit))) return false;
-      this.unite(fresh, lines);
-      const [first] = this.windows.keys();
-      const added = [];
-      for (const line of lines) {
-        updateAges(line);
-        const shown = known.get(line.dataset.commit);
-        if (!shown) added.push(line);
-        else if (!shown.isEqualNode(line)) this.replace(shown, line);
-      }
-      this.windows.get(first).unshift(...added);
-      if (added.length && !first.dataset.away) first.prepend(...added);
-      this.count(fresh);
-      return true;
-    }
-
-    replace(shown, line) {
-      const held = [...shown.querySelectorAll("a")].indexOf(document.activeElement);
-      for (const lines of this.windows.values()) {
-        const at = lines.indexOf(shown);
-        if (at >= 0) lines[at] = line;
-      }
-      shown.replaceWith(line);
-      line.querySelectorAll("a")[held]?.focus({ preventScroll: true });
-    }
-
-    // Gives both grids the columns of either; the heads move into ours.
-    unite(page, lines) {
-      const other = page.querySelector("table");
-      const heads = new Map();
-      const [ours, theirs] = [this.table, other].map((table) => {
-        const found = [...table.querySelectorAll("th[data-column]")];
-        for (const head of found) if (!heads.has(head.dataset.column)) heads.set(head.dataset.column, head);
-        return found.map((head) => head.dataset.column);
-      });
-      const all = [...heads.keys()].sort();
-      spread(lines, theirs, all);
-      if (all.length === ours.length) return;
-      spread(this.lines, ours, all);
-      const rows = [...this.table.tHead.rows];
-      const first = rows[0].cells[0];
-      const owners = [...this.table.tHead.querySelectorAll("[data-owner]"), ...other.tHead.querySelectorAll("[data-owner]")];
-      const sorted = all.map((key) => heads.get(key));
-      rows.at(-1).replaceChildren(...(rows.length > 1 ? sorted : [first, ...sorted]));
-      if (rows.length > 1) rows[0].replaceChildren(first, ...spans(sorted, owners));
-    }
-
-    // How many cells show what, over all lines.
-    count(page) {
-      const legend = this.section.querySelector("[data-legend]");
-      if (!legend) return;
-      for (const item of page.querySelectorAll("[data-legend] [data-outcome]")) {
-        if (![...legend.children].some((one) => one.dataset.outcome === item.dataset.outcome)) legend.append(item);
-      }
-      const counts = {};
-      for (const line of this.lines) {
-        for (const cell of line.querySelectorAll("[data-outcome]")) {
-          counts[cell.dataset.outcome] = (counts[cell.dataset.outcome] ?? 0) + 1;
-        }
-      }
-      for (const item of legend.children) {
-        const count = (counts[item.dataset.outcome] ?? 0).toLocaleString("en").replaceAll(",", "\u202f");
-        item.querySelector("[data-count]").textContent = count;
-      }
+  // The grid of commits grows where it is read. What that takes is fetched when somebody scrolls in it, or comes back.
+  async function growGrid(section, kept) {
+    if (grid || growing) return;
+    growing = true;
+    try {
+      const { Grid } = await import("./grid.js");
+      if (section.isConnected && section.querySelector("table")) grid = new Grid(section, { updateAges, connected });
+      if (kept) await grid?.restore(kept);
+    } catch {
+      connected(false); // the links between windows are still there
+    } finally {
+      growing = false;
     }
   }
 
-  function spread(lines, from, to) {
-    if (from.length === to.length) return;
-    for (const line of lines) {
-      const [head, ...cells] = line.cells;
-      const of = new Map(from.map((key, place) => [key, cells[place]]));
-      line.replaceChildren(head, ...to.map((key) => of.get(key) ?? document.createElement("td")));
-    }
+  function scrolled({ target }) {
+    const section = target.closest?.("[data-grid]");
+    if (section) growGrid(section);
   }
 
-  // The heads over several columns, each as wide as it has columns beside each other.
-  function spans(heads, owners) {
-    const found = [];
-    for (const head of heads) {
-      if (found.at(-1)?.dataset.owner === head.dataset.of) found.at(-1).colSpan += 1;
-      else {
-        const owner = owners.find((one) => one.dataset.owner === head.dataset.of).cloneNode(true);
-        owner.colSpan = 1;
-        found.push(owner);
-      }
-      found.at(-1).scope = found.at(-1).colSpan > 1 ? "colgroup" : "col";
-    }
-    return found;
-  }
-
-  function growGrid() {
-    const section = document.querySelector("[data-grid]");
-    if (grid?.section.isConnected && grid.table.isConnected) return;
-    grid?.near.disconnect();
-    grid = section?.querySelector("table") ? new Grid(section) : null;
+  function keepPlace() {
+    if (grid) history.replaceState({ grid: grid.place }, "");
   }
 
   // j and k walk over runs and tests; Enter is the browser's own on links and summaries.
@@ -369,9 +218,12 @@
 
   addCopyButtons(document);
   updateAges();
-  growGrid();
   setInterval(() => updateAges(), AGES_MS);
   document.addEventListener("keydown", walk);
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true });
+  window.addEventListener("pagehide", keepPlace);
+  const gridSection = document.querySelector("[data-grid]");
+  if (gridSection && history.state?.grid) growGrid(gridSection, history.state.grid);
   if (main.dataset.events) {
     announce();
     document.addEventListener("visibilitychange", watched);
