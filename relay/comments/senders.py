@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from sqlalchemy import event as session_events
+from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -76,7 +77,7 @@ class CommandSender:
         commands = commands_in(comment.text)
         if isinstance(ending, Undeliverable):
             _log.error("comment_not_judged", repo=comment.repo, pull=comment.number, reason=ending.reason)
-        if not isinstance(ending, Sent) or not commands:
+        if not isinstance(ending, Sent) or not commands or _is_answered(session, comment):
             return
         asked = self._asked(comment, ending.answer, now)
         answers = [_answered(session, asked, it, place) for place, it in enumerate(commands[:MOST])]
@@ -200,6 +201,12 @@ def _head_of(repo: str, number: int, pull: Mapping[str, Any]) -> PullRequestChan
     payload = {"action": "synchronize", "number": number, "repository": {"full_name": repo}, "pull_request": pull}
     event = parse_event("pull_request", payload)
     return event if isinstance(event, PullRequestChanged) else None
+
+
+def _is_answered(session: Session, comment: Comment) -> bool:
+    """Letters are forgotten in time, and answers are not."""
+    of_comment = (CommentAnswer.repo_key == comment.repo.casefold(), CommentAnswer.comment_id == comment.comment_id)
+    return session.scalar(select(CommentAnswer.id).where(*of_comment)) is not None
 
 
 def _keep(session: Session, comment: Comment, answer_text: str, now: datetime) -> None:

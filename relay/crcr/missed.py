@@ -44,6 +44,7 @@ _ACTED_ON = {
     "push": frozenset({None}),
     "check_run": frozenset({"rerequested"}),
     "check_suite": frozenset({"rerequested"}),
+    "issue_comment": frozenset({"created"}),
 }
 
 

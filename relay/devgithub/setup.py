@@ -106,6 +106,7 @@ def relay_variables(state: DevGitHub, app: App, plan: Plan) -> Mapping[str, str]
         "RELAY_UPSTREAM_REPO": plan.upstream,
         "RELAY_ALLOWLIST_URL": f"{state.url}/{plan.upstream}/blob/main/{ALLOWLIST_PATH}",
         "RELAY_UPSTREAM_CLONE_URL": str(plan.clone),
+        "RELAY_COMMENT_COMMANDS": ",".join(("upstream", *plan.backends)),
     }
 
 

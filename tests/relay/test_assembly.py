@@ -68,6 +68,12 @@ def test_a_relay_like_the_original_starts_with_all_it_needs_or_not_at_all(
         create_app(_named(settings, crcr_strict_compat=True))
 
 
+def test_comment_commands_without_an_app_keep_the_relay_from_starting(settings: RelaySettings) -> None:
+    """Nobody could be answered."""
+    with pytest.raises(SettingsError, match="RELAY_COMMENT_COMMANDS needs a GitHub App"):
+        create_app(settings.model_copy(update={"comment_commands": "upstream"}))
+
+
 def test_a_key_that_is_none_keeps_the_relay_from_starting(
     settings: RelaySettings, lists: dict[str, str], context: RelayContext
 ) -> None:

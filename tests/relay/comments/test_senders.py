@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
+from sqlalchemy import delete
 
 from relay.comments.comment_words import MARKER
 from relay.comments.page import BYTES_CAP, EARLIER
 from relay.github.types import GitHubError, SeenComment
 from relay.intake.comment_wishes import commanded_repositories
 from relay.store.comment_models import PullComment
-from relay.store.crcr_models import OutboxKind, OutboxState
+from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.models import DeliveryState
 from tests.conformance.github_stand_in import ShownComment
 from tests.relay.comments.scene import BACKEND, PR, Scene, comment_payload
@@ -148,6 +149,17 @@ def test_a_comment_that_is_told_twice_is_answered_once(scene: Scene) -> None:
     for _ in range(2):
         scene.deliver(payload)
     scene.drain()
+    assert (len(scene.runs()), len(scene.answers())) == (2, 1)
+
+
+def test_a_comment_is_answered_once_though_its_letter_was_forgotten(scene: Scene) -> None:
+    scene.finished_run()
+    payload = comment_payload("/relay retest", "maintainer", number=500, at=scene.clock.at)
+    for _ in range(2):
+        scene.deliver(payload)
+        scene.drain()
+        with scene.context.store.writing() as session:
+            session.execute(delete(OutboxItem))
     assert (len(scene.runs()), len(scene.answers())) == (2, 1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from relay.errors import SettingsError
-from relay.settings import RelaySettings, missing_for_protocol, require_protocol
+from relay.settings import RelaySettings, missing_for_protocol, require_comments, require_protocol
 
 PAGE = "https://github.com/pytorch/pytorch/blob/main/.github/allowlist.yml"
 WHOLE = {
@@ -53,6 +53,7 @@ def test_a_part_that_is_missing_is_named(name: str) -> None:
         ("allowlist_ttl_s", 0),
         ("crcr_rate_per_min", 0),
         ("crcr_dispatch_workers", "many"),
+        *(("comment_commands", value) for value in ("on", "upstream,", "off,upstream", "a/b/c", "a b/c", "a/b;c/d")),
     ],
 )
 def test_a_value_that_cannot_work_is_refused(name: str, value: object) -> None:
@@ -76,3 +77,20 @@ def test_lists_of_a_github_of_ones_own_and_of_this_machine(tmp_path: Path) -> No
     assert RelaySettings(allowlist_url=file, ci_providers_url=file).allowlist_url == file
     with pytest.raises(ValidationError):
         RelaySettings(github_web_url="http://127.0.0.1:3000", allowlist_url=PAGE)
+
+
+@pytest.mark.parametrize("value", ["off", "upstream", "acme/torch-acme", "upstream, acme/torch-acme"])
+def test_comments_are_read_where_it_says(value: str) -> None:
+    assert RelaySettings.model_validate(WHOLE | {"comment_commands": value}).comment_commands == value
+
+
+def test_a_relay_like_the_original_takes_no_commands() -> None:
+    """It does not start, rather than to read none without a word."""
+    with pytest.raises(ValidationError, match="RELAY_COMMENT_COMMANDS and RELAY_CRCR_STRICT_COMPAT exclude"):
+        RelaySettings.model_validate(WHOLE | {"comment_commands": "upstream", "crcr_strict_compat": True})
+
+
+def test_comments_are_answered_by_an_app() -> None:
+    require_comments(RelaySettings.model_validate(WHOLE))
+    with pytest.raises(SettingsError, match="RELAY_GITHUB_APP_ID, RELAY_GITHUB_APP_PRIVATE_KEY, RELAY_ALLOWLIST_URL"):
+        require_comments(RelaySettings())

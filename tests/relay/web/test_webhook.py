@@ -107,13 +107,48 @@ def test_in_the_strict_mode_the_body_is_the_identity_of_one_without_an_id(settin
     context.store.engine.dispose()
 
 
-@pytest.mark.parametrize("event", ["issues", "ping", "", None])
+@pytest.mark.parametrize("event", ["issues", "issue_comment", "ping", "", None])
 def test_other_events_are_ignored_whatever_their_signature(
     client: TestClient, context: RelayContext, event: str | None
 ) -> None:
     answer = post(client, b"not json", X_GitHub_Event=event, X_Hub_Signature_256="sha256=bad")
     assert (answer.status_code, answer.json()) == (200, {"ignored": True})
     assert stored(context) == (0, 0)
+
+
+@pytest.fixture
+def commanded(settings: RelaySettings) -> Iterator[TestClient]:
+    """A relay that reads the comments of one backend."""
+    nobody = CrcrParts(AllowlistStandIn(utc_now, text=""), NoVerifier(), GitHubStandIn())
+    application = create_app(settings.model_copy(update={"comment_commands": "acme/backend"}), crcr=nobody)
+    yield TestClient(application)
+    application.state.relay.waker.close()
+    application.state.relay.store.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("repo", "event", "kept"),
+    [
+        ("Acme/Backend", "issue_comment", 1),
+        (REPO, "issue_comment", 0),
+        ("acme/backend", "pull_request", 0),
+        (REPO, "pull_request", 1),
+        ("some/other", "issue_comment", 0),
+    ],
+)
+def test_comments_are_taken_in_where_they_are_read_and_nothing_else_from_there(
+    commanded: TestClient, repo: str, event: str, kept: int
+) -> None:
+    body = pull(repository={"full_name": repo})
+    answer = post(commanded, body, X_GitHub_Event=event)
+    assert answer.status_code == 200
+    assert stored(commanded.app.state.relay)[0] == kept  # type: ignore[attr-defined]  # starlette knows it as any ASGI app
+
+
+def test_a_comment_is_judged_by_its_signature_like_everything(commanded: TestClient) -> None:
+    body = pull(repository={"full_name": "acme/backend"})
+    answer = post(commanded, body, X_GitHub_Event="issue_comment", X_Hub_Signature_256="sha256=bad")
+    assert answer.status_code == 401
 
 
 @pytest.mark.parametrize(
