@@ -10,6 +10,8 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Response, expect
 
 from relay.context import RelayContext
+from relay.contract import WorkerPresent
+from relay.runs.presence import say_present
 from tests.browser.chromium import WAIT_MS
 from tests.relay.stories import Story, passed, planned, report_of
 
@@ -49,6 +51,18 @@ def test_a_run_goes_through_the_page_by_itself(page: Page, url: str, story: Stor
     expect(page.locator(".now-summary")).to_contain_text("Nothing to do", timeout=WAIT_MS)
     story.open(pr=8, title="The second change")
     expect(page.locator(".now-run")).to_contain_text("The second change", timeout=WAIT_MS)
+
+
+def test_workers_come_and_go_without_any_run(page: Page, url: str, context: RelayContext) -> None:
+    """Which is no event: the page looks by itself."""
+    hello = WorkerPresent(worker="spyre-9", device="spyre", process="p", version="1", sandbox="bubblewrap")
+    page.clock.install()
+    page.goto(f"{url}/now")
+    for message, summary in ((hello, "1 worker idle"), (hello.model_copy(update={"leaving": True}), "no worker seen")):
+        with context.store.writing() as session:
+            say_present(session, message, context.now())
+        page.clock.run_for(25_000)
+        expect(page.locator(".now-summary")).to_contain_text(summary, timeout=WAIT_MS)
 
 
 def test_a_page_that_nobody_looks_at_gives_its_connection_back(
