@@ -49,7 +49,7 @@ _ENDINGS = {"shard.done": Ending.DONE, "shard.due": Ending.GIVEN_BACK, "shard.lo
 @dataclass(frozen=True, slots=True)
 class Span:
     """A phase of a shard, `end` None while it goes on. `attempt` counts the leases so far, `worker` has this one;
-    `why` is the line that tells how the lease ended, where it ended without its work. Both are untrusted text."""
+    `why` is the reason, where it ended without its work. Both are untrusted text."""
 
     phase: Phase
     begin: datetime
@@ -139,7 +139,7 @@ class _Draft:
                 self.begin(Phase.RUNNING, line.at)
         elif line.kind in _ENDINGS:
             ending = _ENDINGS[line.kind]
-            self.end(line.at, ending, "" if ending is Ending.DONE else line.text)
+            self.end(line.at, ending, told.error)
             if ending is Ending.GIVEN_BACK:
                 self.begin(Phase.WAITING, line.at)
 

@@ -15,16 +15,22 @@ SELECT_ORDINAL = 0
 _ABOUT = re.compile(r"Shard (\d{1,9})\b")
 _RESULTS_OF = re.compile(r"(\d{1,9}) results of shard (\d{1,9})\.")
 _LEASED = re.compile(r"Shard \d+ \(\w+\) is leased by (.*?)(?:, attempt \d+\.)?", re.DOTALL)
+_UNDONE = re.compile(
+    r"Shard \d+ is (?:due again after attempt \d+ of \d+|given up after \d+ attempts): (.*)", re.DOTALL
+)
+_CALLED_OFF = " is called off."
 _SELECTED = "Selected by "
 
 
 @dataclass(frozen=True, slots=True)
 class ShardLine:
-    """Which shard a line is about; `worker` who leased it, `results` how many were reported."""
+    """Which shard a line is about; `worker` who leased it, `results` how many were reported, `error` why a lease ended
+    without the work."""
 
     ordinal: int
     worker: str = ""
     results: int = 0
+    error: str = ""
 
 
 def leased(ordinal: int, kind: str, worker: str, attempt: int) -> str:
@@ -54,7 +60,7 @@ def given_up(ordinal: int, attempts: int, error: str) -> str:
 
 def called_off(ordinal: int) -> str:
     """The run ended before the shard."""
-    return f"Shard {ordinal} is called off."
+    return f"Shard {ordinal}{_CALLED_OFF}"
 
 
 def reported(results: int, ordinal: int) -> str:
@@ -71,5 +77,6 @@ def read(text: str) -> ShardLine | None:
         return ShardLine(int(told[2]), results=int(told[1]))
     if not (about := _ABOUT.match(text)):
         return None
-    lease = _LEASED.fullmatch(text)
-    return ShardLine(int(about[1]), worker=lease[1] if lease else "")
+    lease, undone = _LEASED.fullmatch(text), _UNDONE.fullmatch(text)
+    error = undone[1] if undone else "called off" if text.endswith(_CALLED_OFF) else ""
+    return ShardLine(int(about[1]), worker=lease[1] if lease else "", error=error)

@@ -49,8 +49,15 @@ def about_span(span: Span, start: datetime, now: datetime) -> str:
     parts = [f"{PHASE_WORDS[span.phase].word} for {took}{'' if span.end else ' so far'}", f"from {begun} on"]
     if span.worker:
         parts.append(f"attempt {number(span.attempt)} by {span.worker[:_WORKER_CAP]}")
-    ended = f"; {_ENDED[span.ending]}: {span.why[:_WHY_CAP]}" if span.ending in _ENDED else ""
-    return ", ".join(parts) + ended
+    return ", ".join(parts) + _ended(span)
+
+
+def _ended(span: Span) -> str:
+    """What never began cannot be lost."""
+    why = span.why[:_WHY_CAP]
+    if span.ending not in _ENDED or span.phase is Phase.WAITING:
+        return f"; {why}" if why else ""
+    return f"; {_ENDED[span.ending]}{': ' if why else ''}{why}"
 
 
 def about_lane(lane: Lane, start: datetime, now: datetime) -> str:

@@ -19,14 +19,11 @@ def test_a_lease_is_read_back_with_its_worker(ordinal: int, worker: str, attempt
 
 @given(ORDINALS, st.text(max_size=80))
 def test_every_end_is_read_back_whatever_the_error_says(ordinal: int, error: str) -> None:
-    for line in (
-        shard_lines.done(ordinal),
-        shard_lines.done(ordinal, ": all its tests are reported"),
-        shard_lines.due_again(ordinal, 1, 3, error),
-        shard_lines.given_up(ordinal, 3, error),
-        shard_lines.called_off(ordinal),
-    ):
+    for line in (shard_lines.done(ordinal), shard_lines.done(ordinal, ": all its tests are reported")):
         assert read(line) == ShardLine(ordinal)
+    for line in (shard_lines.due_again(ordinal, 1, 3, error), shard_lines.given_up(ordinal, 3, error)):
+        assert read(line) == ShardLine(ordinal, error=error)
+    assert read(shard_lines.called_off(ordinal)) == ShardLine(ordinal, error="called off")
 
 
 @given(ORDINALS, st.integers(0, 10**5))

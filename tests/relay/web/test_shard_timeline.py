@@ -40,20 +40,21 @@ def test_a_bar_stands_where_its_time_was() -> None:
 
 
 def test_a_lease_that_ended_without_its_work_is_marked_and_says_why() -> None:
-    lost = span(Phase.RUNNING, 0, 60, ending=Ending.LOST, why="Shard 1 is given up after 3 attempts: no heartbeat")
+    lost = span(Phase.RUNNING, 0, 60, ending=Ending.LOST, why="no heartbeat from w")
     given_back = span(Phase.STARTING, 0, 30, ending=Ending.GIVEN_BACK, why="no heartbeat")
     found = drawn(Lane(1, 1, (lost,)), Lane(2, 2, (given_back,)))
     assert [bar.lost for lane in found.lanes for bar in lane.bars] == [True, True]
     assert found.losses
-    assert found.lanes[0].label.endswith("lost: Shard 1 is given up after 3 attempts: no heartbeat")
-    assert found.lanes[1].label.endswith("given back: no heartbeat")
+    assert found.lanes[0].label.endswith("; lost: no heartbeat from w")
+    assert found.lanes[1].label.endswith("; given back: no heartbeat")
 
 
 def test_a_shard_that_was_called_off_while_it_waited_lost_no_work() -> None:
-    called_off = span(Phase.WAITING, 0, 30, ending=Ending.LOST, why="Shard 1 is called off.", worker="")
+    called_off = span(Phase.WAITING, 0, 30, ending=Ending.LOST, why="called off", worker="")
     found = drawn(Lane(1, 1, (called_off,)))
     assert not found.losses
     assert not found.lanes[0].bars[0].lost
+    assert found.lanes[0].label == "Shard 1: waiting for 30 s, from the start on; called off"
 
 
 def test_what_was_not_reached_has_a_lane_without_bars() -> None:
