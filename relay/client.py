@@ -18,6 +18,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
+from relay.found_views import FoundTestPage
 from relay.log_views import LogPage
 from relay.now_views import WorkersView
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
@@ -46,6 +47,7 @@ from relay.views import (
     RunState,
     RunSummary,
     SubmissionView,
+    TestHistory,
     TestPage,
     Verdict,
 )
@@ -164,6 +166,14 @@ class ApiClient:
         """What the run's shards printed after a place, oldest line first; from the beginning without one."""
         query: _Query = {"shard": shard, "attempt": attempt, "after": after or None, "limit": limit}
         return self._get(LogPage, f"/api/v1/runs/{run_id}/log", query)
+
+    def find_tests(self, part: str, *, device: str = "", limit: int = 100) -> FoundTestPage:
+        """Tests of the newest finished runs with `part` in their ids, by id."""
+        return self._get(FoundTestPage, "/api/v1/tests", {"q": part, "device": device, "limit": limit})
+
+    def test_history(self, test: str, *, device: str = "", limit: int = 20) -> TestHistory:
+        """What the newest runs found out about a collected test. Raises `NotFound` for one that none planned."""
+        return self._get(TestHistory, "/api/v1/tests/history", {"id": test, "device": device, "limit": limit})
 
     def junit(self, run_id: int, *, silence_s: float = 60.0) -> Iterator[bytes]:
         """A finished run as JUnit XML, in pieces as they come. Raises `Conflict` while it is not finished."""

@@ -148,7 +148,10 @@ def not_selected_yet_hint(run_id: int) -> str:
 
 
 def run_or_change() -> str:
-    return "--change names a run of the service; --base, --head and --diff name a local change: give one of the two"
+    return (
+        "--change names a run of the service; --base, --head and --diff name a local change: give one of the two, or "
+        "only --history N"
+    )
 
 
 def several(count: int, shown: int) -> str:

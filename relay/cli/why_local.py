@@ -10,6 +10,7 @@ from relay.cli.chain import Told, show_chain, show_several
 from relay.cli.output import Output, one_line
 from relay.cli.selection import LocalSelection
 from relay.cli.selection_data import considered_in, decisions
+from relay.cli.why_history import Before, before_of
 from relay.failures import Failure
 from selector.change import ChangeSet
 from selector.explanation import find_tests, what_would_change
@@ -25,8 +26,11 @@ class UnknownTest(Failure):
     code = "unknown_test"
 
 
-def why_in_change(out: Output, name: str, selected: LocalSelection) -> None:
-    """Show the chain of the test that `name` means; a line each when it can mean several. Raises `UnknownTest`."""
+def why_in_change(
+    out: Output, name: str, selected: LocalSelection, *, url: str | None = None, history: int | None = None
+) -> None:
+    """Show the chain of the test that `name` means; a line each when it can mean several. `history` asks the service
+    at `url` for so many outcomes before. Raises `UnknownTest`."""
     considered = {candidate.test: (candidate, kept) for candidate, kept in considered_in(selected.outcome.selection)}
     every = dict.fromkeys([*considered, *(entry.test for entry in selected.catalog())])
     named = find_tests(name, every)
@@ -34,8 +38,9 @@ def why_in_change(out: Output, name: str, selected: LocalSelection) -> None:
         raise UnknownTest(
             selection_text.unknown_test(name, named.guesses), selection_text.unknown_test_hint(named.guesses)
         )
+    before = _before(url, [str(test) for test in named.tests], name, history)
     if out.as_json:
-        out.data(_as_data(selected, named.tests, considered))
+        out.data({**_as_data(selected, named.tests, considered), **before.as_object()})
     elif len(named.tests) > 1:
         _show_several(out, named.tests, considered)
     elif named.tests[0] in considered:
@@ -46,6 +51,17 @@ def why_in_change(out: Output, name: str, selected: LocalSelection) -> None:
         show_chain(out, Told(candidate, kept, selection.key, words, time))
     else:
         _show_unconsidered(out, named.tests[0], selected)
+    before.show(out)
+
+
+def _before(url: str | None, tests: Sequence[str], name: str, history: int | None) -> Before:
+    """A selection by itself asks no service."""
+    if history is None:
+        return Before(())
+    from relay.cli.connect import open_client
+
+    with open_client(url) as client:
+        return before_of(client, tests, name, history)
 
 
 def _stage_words(selection: Selection, manifests: bool) -> dict[Stage, str]:

@@ -11,6 +11,7 @@ from relay.cli.chain import Told, show_chain, show_several
 from relay.cli.connect import open_client
 from relay.cli.one_run import naming_the_run
 from relay.cli.output import Output, one_line
+from relay.cli.why_history import before_of
 from relay.failures import Failure
 from selector.explanation import find_tests, what_would_change
 from selector.types import BaseTest, Candidate, Reason, Stage
@@ -30,23 +31,27 @@ class NotInRun(Failure):
     code = "unknown_test"
 
 
-def why_in_run(out: Output, name: str, run_id: int, url: str | None) -> None:
-    """Show the decision about the test that `name` means; a line each when it can mean several. Raises `NotInRun`."""
+def why_in_run(out: Output, name: str, run_id: int, url: str | None, history: int | None = None) -> None:
+    """Show the decision about the test that `name` means; a line each when it can mean several. `history` asks for so
+    many outcomes before. Raises `NotInRun`."""
     with open_client(url) as client, naming_the_run(client, run_id):
         detail = client.run(run_id)
         page = _page_about(client, run_id, name)
-    decisions = [it for it in page.decisions if it.test == name] or page.decisions
-    if not decisions:
-        raise _nothing_found(name, detail)
+        decisions = [it for it in page.decisions if it.test == name] or page.decisions
+        if not decisions:
+            raise _nothing_found(name, detail)
+        before = before_of(client, [it.test for it in decisions], name, history, detail.run.device)
     considered = [(as_candidate(decision), decision.kept) for decision in decisions]
     if out.as_json:
         told = [decision.model_dump(mode="json") for decision in decisions]
         ways = [{"would_change_it": what_would_change(*it)} for it in considered]
-        out.data({"run": run_id, "considered": [one | way for one, way in zip(told, ways, strict=True)]})
+        chains = [one | way for one, way in zip(told, ways, strict=True)]
+        out.data({"run": run_id, "considered": chains, **before.as_object()})
     elif len(considered) > 1:
         show_several(out, considered[:_SHOWN], max(page.total, len(considered)))
     else:
         _show_one(out, considered[0], page.filtered, detail)
+    before.show(out)
 
 
 def _page_about(client: ApiClient, run_id: int, name: str) -> DecisionPage:

@@ -109,9 +109,9 @@ def planned_as(session: Session, test_id: str, device: str) -> PlannedAs | None:
     return PlannedAs(row.run_id, row.base, row.op, row.dtype, row.rule, row.provenance, row.detail)
 
 
-def find_tests(session: Session, device: str, part: str, *, limit: int) -> tuple[FoundTest, ...]:
-    """Tests of the newest finished runs with `part` in their ids, in any letter case, by id. Without a part those that
-    broke or flaked there, newest first."""
+def find_tests(session: Session, device: str, part: str, *, limit: int, after: str = "") -> tuple[FoundTest, ...]:
+    """Tests of the newest finished runs with `part` in their ids, in any letter case, by id: those `after` that one.
+    Without a part those that broke or flaked there, newest first."""
     ended = select(Run.id).where(Run.device == device, Run.state == RunState.FINISHED)
     runs = session.scalars(ended.order_by(Run.id.desc()).limit(SEARCHED_RUNS)).all()
     wanted = PlannedTest.test_id.icontains(part, autoescape=True) if part else PlannedTest.verdict.in_(_TROUBLE)
@@ -119,7 +119,7 @@ def find_tests(session: Session, device: str, part: str, *, limit: int) -> tuple
     order = (PlannedTest.test_id,) if part else (newest.desc(),)
     latest = (
         select(newest)
-        .where(PlannedTest.run_id.in_(runs), wanted)
+        .where(PlannedTest.run_id.in_(runs), wanted, PlannedTest.test_id > after)
         .group_by(PlannedTest.test_id)
         .order_by(*order)
         .limit(limit)

@@ -16,13 +16,16 @@ from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
+from relay.found_views import FoundTestPage, FoundTestView
 from relay.now_views import WorkerAbout, WorkerNow, WorkerState, WorkersView
 from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
 from relay.runs.worker_differences import differences
 from relay.views import (
     ApiError,
+    BranchFailure,
     Conclusion,
     DecisionPage,
+    FlakeRate,
     Health,
     RunDetail,
     RunEvent,
@@ -31,6 +34,8 @@ from relay.views import (
     RunState,
     RunSummary,
     ShardView,
+    TestHistory,
+    TestOutcome,
     TestPage,
     TestView,
     Verdict,
@@ -88,6 +93,31 @@ def a_failure(detail: str = "AssertionError: Tensor-likes are not close!") -> Te
     )
 
 
+def a_history(test: str, *verdicts: Verdict, failing: bool = False) -> TestHistory:
+    """What runs found out about a test, the newest first and numbered from the end."""
+    outcomes = tuple(
+        TestOutcome(
+            run_id=number,
+            at=CREATED,
+            repo="pytorch/pytorch",
+            pr_number=None if verdict is Verdict.OK else 100 + number,
+            title="Change relu",
+            head_sha="b" * 40,
+            base_sha="a" * 40,
+            trigger="push",
+            expected=Expected.MANDATORY_SUCCESS,
+            verdict=verdict,
+            observation=Observation.PASSED,
+            seconds=0.25,
+            on_branch=verdict is Verdict.OK,
+        )
+        for number, verdict in zip(range(len(verdicts), 0, -1), verdicts, strict=True)
+    )
+    since = BranchFailure(first_bad=outcomes[-1], last_good=None, outcomes=len(outcomes)) if failing else None
+    flakes = FlakeRate(test=test, device="spyre", runs=4, attempts=5, commits=3, disagreements=1)
+    return TestHistory(test=test, device="spyre", outcomes=outcomes, next_before=None, failing=since, flakes=flakes)
+
+
 def a_dead_letter(letter_id: int) -> LetterView:
     """A dispatch that a backend refused."""
     return LetterView(
@@ -133,6 +163,7 @@ class StandIn:
     failures: list[TestView] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     filtered: list[FilteredTest] = field(default_factory=list)
+    histories: list[TestHistory] = field(default_factory=list)
     selection_state: str | None = "selected"
     events: list[RunEvent] = field(default_factory=list)
     events_per_stream: int = 1000
@@ -150,6 +181,11 @@ class StandIn:
     manifest_problem: str = ""
     workers: list[WorkerNow] | None = field(default_factory=lambda: [a_worker("w1")])
     tested_on: TestedOn | None = None
+
+    def verdict_of(self, test: str) -> Verdict | None:
+        """That of the newest outcome of a test."""
+        return next((it.outcomes[0].verdict for it in self.histories if it.test == test), None)
+
     log: StandInLog = field(default_factory=StandInLog)
 
 
@@ -187,6 +223,20 @@ def _add_service_routes(app: FastAPI, state: StandIn) -> None:
     def replay(request: Request, wanted: ReplayRequest) -> Replayed:
         state.tokens.append(request.headers.get("authorization", ""))
         return Replayed(replayed=wanted.ids, untouched=())
+
+    @app.get("/api/v1/tests")
+    def found(q: str, limit: int = 100) -> FoundTestPage:
+        ids = [it.test for it in state.histories if q.lower() in it.test.lower()]
+        tests = tuple(FoundTestView(id=it, run_id=1, verdict=state.verdict_of(it)) for it in sorted(ids)[:limit])
+        return FoundTestPage(tests=tests, device="spyre", runs=10)
+
+    @app.get("/api/v1/tests/history")
+    def history_of(test: Annotated[str, Query(alias="id")], limit: int = 100) -> Response:
+        told = next((it for it in state.histories if it.test == test), None)
+        if told is None:
+            return JSONResponse(ApiError(code="not_found", message="no run planned it").model_dump(), 404)
+        cut = {"outcomes": told.outcomes[:limit], "next_before": 1 if len(told.outcomes) > limit else None}
+        return JSONResponse(told.model_copy(update=cut).model_dump(mode="json"))
 
     @app.get("/api/v1/runs/{run_id}/history")
     def history(run_id: int, after: int = 0) -> Response:

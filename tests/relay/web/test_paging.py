@@ -28,6 +28,7 @@ LISTS = {
     "/api/v1/runs/{run_id}/tests": ("tests", ""),
     "/api/v1/runs/{run_id}/decisions": ("decisions", ""),
     "/api/v1/runs/{run_id}/history": ("events", ""),
+    "/api/v1/tests": ("tests", "?q=test_"),
     "/api/v1/tests/history": ("outcomes", f"?id={TEST}"),
     "/api/v1/trunk": ("commits", ""),
     "/api/v1/audits": ("audits", ""),
@@ -115,7 +116,7 @@ def test_a_list_does_not_take_what_is_no_cursor_of_it(readers: Readers) -> None:
     odd += [encoded([1, 2, 3]), encoded(["x", 1]), encoded([]), encoded([True])]
     for path in LISTS:
         for cursor in odd:
-            query = {"cursor": cursor, "id": "any"}
+            query = {"cursor": cursor, "id": "any", "q": "any"}
             answer = readers.client.get(path.replace("{run_id}", "40"), params=query)
             assert answer.status_code in {200, 404, 422}, (path, cursor, answer.text)
             if answer.status_code == 422:
