@@ -17,6 +17,7 @@ from relay.runs.listings import load_considered
 from relay.runs.queries import run_detail
 from relay.views import RunDetail, TestView
 from relay.web.read_api import RunId
+from relay.web.refusals import answers
 
 router = APIRouter(prefix="/api/v1/runs", tags=["read"])
 
@@ -41,7 +42,12 @@ def selection(context: Context, run_id: RunId) -> StreamingResponse:
     return as_file(iter([document.model_dump_json(indent=1)]), f"run-{run_id}.selection.json", "application/json")
 
 
-@router.get("/{run_id}/results.json", summary="A run's results as a file", response_class=StreamingResponse)
+@router.get(
+    "/{run_id}/results.json",
+    summary="A run's results as a file",
+    response_class=StreamingResponse,
+    responses=answers({"run": {"id": 128, "state": "finished"}, "tests": [{"verdict": "ok"}]}, type="object"),
+)
 def results(context: Context, run_id: RunId) -> StreamingResponse:
     """The run, and all its planned tests with their attempts, written while it is read. Those of a run that is not
     over are the results so far."""

@@ -19,8 +19,14 @@ from relay.runs.queries import ensure_run
 from relay.web.artifacts_api import as_file
 from relay.web.paging import LARGEST, Limit, Paged
 from relay.web.read_api import RunId
+from relay.web.refusals import answers
 
 router = APIRouter(prefix="/api/v1/runs", tags=["read"])
+
+_TEXT = "[shard 512.1     1.203] running test/test_ops.py (1 of 4)\n"
+_JSON_LINE = (
+    '{"place":"81.2","shard":512,"attempt":1,"number":27,"at":1.203,"kind":"step","text":"fetching the change"}\n'
+)
 
 Shard = Annotated[int | None, Query(ge=1, le=LARGEST, description="Only this shard, by its number")]
 Attempt = Annotated[int | None, Query(ge=1, le=LARGEST, description="Only this attempt at it")]
@@ -55,14 +61,24 @@ def log(
     return paging.linked(page, *(parse_place(page.last) if page.later else (None,)))
 
 
-@router.get("/{run_id}/log.txt", summary="A run's log as text", response_class=StreamingResponse)
+@router.get(
+    "/{run_id}/log.txt",
+    summary="A run's log as text",
+    response_class=StreamingResponse,
+    responses=answers(_TEXT, "text/plain"),
+)
 def log_text(context: Context, run_id: RunId, *, shard: Shard = None, attempt: Attempt = None) -> StreamingResponse:
     """All lines there are so far, each after its shard, attempt and seconds."""
     pieces = _every_line(context, LogWanted(run_id, shard, attempt), as_text)
     return as_file(pieces, f"run-{run_id}.log.txt", "text/plain; charset=utf-8")
 
 
-@router.get("/{run_id}/log.jsonl", summary="A run's log as JSON lines", response_class=StreamingResponse)
+@router.get(
+    "/{run_id}/log.jsonl",
+    summary="A run's log as JSON lines",
+    response_class=StreamingResponse,
+    responses=answers(_JSON_LINE, "application/x-ndjson"),
+)
 def log_lines(context: Context, run_id: RunId, *, shard: Shard = None, attempt: Attempt = None) -> StreamingResponse:
     """All lines there are so far, one JSON object each, as in a page of the log."""
     pieces = _every_line(context, LogWanted(run_id, shard, attempt), _as_json)

@@ -53,6 +53,9 @@ from relay.web.refusals import refuses
 router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
 
 _LOST = LeaseLostError("The lease is not the current one of shard 512.", "Stop this work, and ask for another shard.")
+_GAP = BadMessageError(
+    "The log of shard 512 has 24 lines of this lease, and the chunk begins after 40.", "Send the lines in order."
+)
 _TWICE = BadMessageError("A test is reported twice in one message.", "Send one result per test.")
 
 ShardId = Annotated[int, Path(description="A shard's number, as the lease names it")]
@@ -101,7 +104,7 @@ def results(context: Context, shard_id: ShardId, posted: ResultsPosted) -> Accep
     return Accepted()
 
 
-@router.post("/shards/{shard_id}/log")
+@router.post("/shards/{shard_id}/log", summary="Send what a shard prints", responses=refuses(_LOST, _GAP))
 def log(context: Context, shard_id: ShardId, posted: LogPosted) -> LogTaken:
     """Takes in what the shard printed. A chunk that comes again is kept once; `full` says that no more is wanted."""
     with context.store.writing() as session:

@@ -31,7 +31,8 @@ def of_outcome(outcome: TestOutcome, tree: Tree, number: int, *, expected: bool)
     """A test's line; below it what it said and printed, when it did not pass and should have."""
     where = "" if tree is Tree.HEAD else " on base"
     again = f" (try {number})" if number > 1 else ""
-    name = f"{outcome.observation.value:<9} {outcome.duration_s:8.3f} s  {outcome.id}{where}{again}"
+    known = ", as expected" if expected and outcome.observation is Observation.FAILED else ""
+    name = f"{outcome.observation.value:<9} {outcome.duration_s:8.3f} s  {outcome.id}{where}{again}{known}"
     failed = tree is Tree.HEAD and not expected
     kind = LogKind.FAILURE if failed else LogKind.TEST
     if outcome.observation is Observation.PASSED:

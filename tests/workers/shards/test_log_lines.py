@@ -34,7 +34,7 @@ def test_a_failure_shows_its_message_and_what_it_printed() -> None:
 
 def test_what_is_expected_to_fail_is_no_failure_and_no_wall_of_text() -> None:
     lines = list(of_outcome(outcome(F, "assert 1 == 2\nat line 7", "much"), Tree.HEAD, 1, expected=True))
-    assert lines == [(LogKind.TEST, f"failed       1.500 s  {ID}: assert 1 == 2 at line 7")]
+    assert lines == [(LogKind.TEST, f"failed       1.500 s  {ID}, as expected: assert 1 == 2 at line 7")]
 
 
 def test_base_and_further_tries_are_named() -> None:

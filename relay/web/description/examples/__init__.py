@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
+from relay.web.description.examples.logs import LOGS
 from relay.web.description.examples.overview import OVERVIEW
 from relay.web.description.examples.runs import RUNS, TEST
 from relay.web.description.examples.work import WORK
 
-_MODELS: tuple[BaseModel, ...] = (*RUNS, *OVERVIEW, *WORK)
+_MODELS: tuple[BaseModel, ...] = (*RUNS, *LOGS, *OVERVIEW, *WORK)
 
 
 def examples_of_classes() -> dict[str, object]:
