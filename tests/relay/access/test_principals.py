@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -27,6 +28,23 @@ def given(store: Store, *, expires_at: datetime | None = None) -> tuple[str, int
 def test_the_tokens_of_the_settings_stay_valid(store: Store, settings: RelaySettings) -> None:
     assert identify(store, settings, OPERATOR_TOKEN, NOW) == Principal(OPERATOR_NAME, Scope.ADMIN)
     assert identify(store, settings, WORKER_TOKEN, NOW) == Principal(WORKER_NAME, Scope.WORKER)
+
+
+@pytest.mark.parametrize("given", [OPERATOR_TOKEN, WORKER_TOKEN, "wrong", "", OPERATOR_TOKEN + "x"])
+def test_every_token_of_the_settings_is_compared_whichever_fits(
+    store: Store, settings: RelaySettings, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    """And texts of one length, so that the time it takes tells nothing of the tokens."""
+    compared: list[tuple[int, int]] = []
+    compare = hmac.compare_digest
+
+    def noted(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return compare(one, other)
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    identify(store, settings, given, NOW)
+    assert compared == [(64, 64)] * 2
 
 
 def test_a_token_on_record_speaks_for_its_name(store: Store, settings: RelaySettings) -> None:
