@@ -27,7 +27,7 @@ from relay.store.duties import DutyLease
 #: The duty of the process that sweeps.
 SWEEP = "sweep"
 #: How long nobody sweeps when the one who did was killed, beside three sweeps.
-_LEAD_S = 10.0
+_LEAD_S = 4.0
 #: A job may be silent for hours; a minute more or less does not matter.
 _ZOMBIES_EVERY_S = 60.0
 #: A look costs some requests, and what it finds is a quarter of an hour old at least.
