@@ -10,12 +10,15 @@ from functools import partial
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI
+from prometheus_client import CollectorRegistry
 from starlette.concurrency import run_in_threadpool
 
 from relay.assembly import crcr_parts
 from relay.background import background, create_outbox
 from relay.context import RelayContext, utc_now
 from relay.manifests import ManifestStore
+from relay.metrics.exposition import ProcessFigures, RecordFigures
+from relay.metrics.measuring import MeasuringMiddleware
 from relay.parts import CrcrParts
 from relay.settings import RelaySettings, with_secrets
 from relay.store.engine import Store, open_engine, upgrade_database
@@ -39,6 +42,7 @@ from relay.web import (
     operator_api,
     pages,
     presence_api,
+    probes,
     quality_api,
     read_api,
     stream,
@@ -84,11 +88,14 @@ ROUTERS: tuple[APIRouter, ...] = (
     crcr_results.router,
     crcr_queries.router,
     stream.router,
+    probes.router,
+    probes.figures_router,
     sign_in.router,
     pages.router,
 )
 #: Routers that ask for what they need themselves. Everything else is for readers: a new router cannot be forgotten.
 OWN_DOORS = (
+    probes.router,
     *(webhook.router, callback.router, crcr_results.router, sign_in.router),
     *(worker_api.router, presence_api.router, triage_proxy.router),
     *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
@@ -126,6 +133,9 @@ def create_app(
     app.add_middleware(BodyCapMiddleware)
     app.add_middleware(RevalidationMiddleware, private=context.settings.read_access != "public")
     app.add_middleware(VisitMiddleware, https=context.settings.public_url.startswith("https://"))
+    app.state.figures = CollectorRegistry()
+    app.state.figures.register(RecordFigures(partial(probes.read_pulse, context)))
+    app.add_middleware(MeasuringMiddleware, figures=ProcessFigures(app.state.figures))
     install_error_handlers(app)
     for router in ROUTERS:
         door = () if router in OWN_DOORS else (VisitorOnly,) if router is pages.router else (ReaderOnly,)

@@ -18,14 +18,13 @@ from relay.context import RelayContext
 from relay.crcr import demotions, missed, senders, zombies
 from relay.intake.deliveries import sweep_deliveries
 from relay.intake.watching import InboxWatch
+from relay.metrics.pulse import SWEEP
 from relay.outbox.delivering import Deliverer
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper
 from relay.store.duties import DutyLease
 
-#: The duty of the process that sweeps.
-SWEEP = "sweep"
 #: How long nobody sweeps when the one who did was killed, beside three sweeps.
 _LEAD_S = 4.0
 #: A job may be silent for hours; a minute more or less does not matter.

@@ -351,6 +351,19 @@ class Health(View):
     manifest_problem: str
 
 
+class Readiness(View):
+    """`GET /readyz`. Ages are seconds; null where nothing waits, or nothing ever happened. `late` names what is behind
+    without keeping this process from answering, or what keeps it."""
+
+    ready: bool
+    late: tuple[str, ...] = ()
+    sweep_age_s: float | None = None
+    inbox_age_s: float | None = None
+    outbox_age_s: float | None = None
+    queue_age_s: dict[str, float] = {}
+    heartbeat_age_s: dict[str, float] = {}
+
+
 class Version(View):
     """`GET /api/v1/version`."""
 

@@ -28,7 +28,8 @@ _log = structlog.get_logger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 SIGN_IN = "/sign-in"
-_API = "/api/"
+#: What programs ask; a person who has no token there is told so, and not led to the sign-in.
+_API = ("/api/", "/metrics")
 _GITHUB = "/github/"
 _HUD = ("/api/crcr/", "/api/clickhouse/")
 
@@ -85,7 +86,7 @@ def _relay_error(request: Request, error: Exception) -> Response:
 
 
 def _is_page(request: Request) -> bool:
-    return not request.url.path.startswith((_API, _GITHUB))
+    return not request.url.path.startswith((*_API, _GITHUB))
 
 
 def _page_behind(request: Request) -> str:

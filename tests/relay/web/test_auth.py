@@ -17,7 +17,7 @@ from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.store.access_models import Scope
 from relay.views import ApiError
-from relay.web import auth, callback, crcr_results, webhook
+from relay.web import auth, callback, crcr_results, probes, webhook
 from relay.web.pages import sign_in as sign_in_page
 from tests.relay.web.signing_in import sign_in
 from tests.relay.worker_story import arrive
@@ -29,8 +29,9 @@ GUARDS = {
     auth.require_reader,
     auth.require_visitor,
 }
-#: These know their callers by other means: a signature, an identity token, a shared key, the token in the form.
-OTHER_MEANS = (webhook.router, callback.router, crcr_results.router, sign_in_page.router)
+#: These know their callers by other means: a signature, an identity token, a shared key, the token in the form. Probes
+#: tell nothing that is anybody's.
+OTHER_MEANS = (webhook.router, callback.router, crcr_results.router, sign_in_page.router, probes.router)
 
 
 def calls_of(dependant: Dependant) -> Iterator[object]:
@@ -135,7 +136,7 @@ def test_where_reading_takes_a_token_nothing_is_told_without(visitor: TestClient
         if "GET" not in (route.methods or ()) or path in open_paths:
             continue
         answer = visitor.get(path)
-        if path.startswith("/api/"):
+        if path.startswith(("/api/", "/metrics")):
             assert answer.status_code == 401, path
             assert answer.headers["www-authenticate"] == "Bearer"
         else:

@@ -1,0 +1,140 @@
+"""What the record tells of the service at this moment, in a fixed number of queries over indexes. Reads only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, load_only
+
+from relay.now_views import WorkerState
+from relay.runs.states import FINAL_RUN_STATES
+from relay.runs.workers_seen import workers_seen
+from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
+from relay.store.duty_models import Duty
+from relay.store.models import Delivery, DeliveryState, Run, Selection, Shard, ShardState
+from relay.views import Conclusion, RunState
+
+#: The duty whose age tells whether anybody sweeps.
+SWEEP = "sweep"
+#: Runs that ended and are looked at, the newest ones: enough to see a change, few enough to be read at each scrape.
+RECENT_RUNS = 200
+_RECENT_SELECTIONS = 50
+_UNFINISHED = tuple(state for state in RunState if state not in FINAL_RUN_STATES)
+_OPEN_OUTBOX = (OutboxState.DUE, OutboxState.SENDING, OutboxState.DEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class StageFlow:
+    """Tests that entered and left a stage of the selector, over recent selections."""
+
+    stage: int
+    name: str
+    entered: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Ages are seconds; None where nothing is waiting, or nothing ever happened."""
+
+    sweep_age_s: float | None
+    inbox_waiting: int
+    inbox_age_s: float | None
+    outbox: Mapping[tuple[OutboxKind, OutboxState], int]
+    outbox_age_s: float | None
+    runs: Mapping[tuple[str, RunState], int]
+    shards: Mapping[tuple[str, ShardState], int]
+    queue_age_s: Mapping[str, float]
+    workers: Mapping[tuple[str, WorkerState], int]
+    heartbeat_age_s: Mapping[str, float]
+    ended: Mapping[tuple[str, Conclusion], int]
+    verdict_s: Mapping[str, tuple[float, ...]] = field(repr=False)
+    stages: tuple[StageFlow, ...]
+
+
+def take_pulse(session: Session, now: datetime, *, lease_seconds: float) -> Pulse:
+    """How the service is. `lease_seconds` is how long a lease lasts, by which heartbeats of workers are known."""
+    waiting, oldest = session.execute(
+        select(func.count(), func.min(Delivery.received_at)).where(Delivery.state == DeliveryState.RECEIVED)
+    ).one()
+    swept = session.scalar(select(Duty.done_at).where(Duty.name == SWEEP))
+    due = session.scalar(select(func.min(OutboxItem.due_at)).where(OutboxItem.state == OutboxState.DUE))
+    queue = _queue(session)
+    workers = workers_seen(session, now, lease_seconds=lease_seconds)
+    there = [worker for worker in workers if worker.state is not WorkerState.LEFT]
+    ended = _ended(session)
+    return Pulse(
+        sweep_age_s=_age(now, swept),
+        inbox_waiting=waiting,
+        inbox_age_s=_age(now, oldest),
+        outbox=_outbox(session),
+        outbox_age_s=_age(now, due) if due is not None and due <= now else None,
+        runs=_runs(session),
+        shards=_shards(session),
+        queue_age_s={device: (now - since).total_seconds() for device, since in queue.items()},
+        workers=Counter((worker.device, worker.state) for worker in workers),
+        heartbeat_age_s={
+            device: min((now - worker.seen_at).total_seconds() for worker in there if worker.device == device)
+            for device in {worker.device for worker in there}
+        },
+        ended=Counter((run.device, run.conclusion) for run in ended if run.conclusion is not None),
+        verdict_s=_times(ended),
+        stages=_stages(session),
+    )
+
+
+def _age(now: datetime, since: datetime | None) -> float | None:
+    return None if since is None else max(0.0, (now - since).total_seconds())
+
+
+def _queue(session: Session) -> dict[str, datetime]:
+    """When the oldest run was asked for of which a part waits for a worker, by device."""
+    query = select(Run.device, func.min(Run.created_at)).join(Shard, Shard.run_id == Run.id)
+    rows = session.execute(query.where(Shard.state == ShardState.DUE).group_by(Run.device))
+    return {row[0]: row[1] for row in rows}
+
+
+def _outbox(session: Session) -> dict[tuple[OutboxKind, OutboxState], int]:
+    query = select(OutboxItem.kind, OutboxItem.state, func.count()).where(OutboxItem.state.in_(_OPEN_OUTBOX))
+    return {(row[0], row[1]): row[2] for row in session.execute(query.group_by(OutboxItem.state, OutboxItem.kind))}
+
+
+def _runs(session: Session) -> dict[tuple[str, RunState], int]:
+    query = select(Run.device, Run.state, func.count()).where(Run.state.in_(_UNFINISHED))
+    return {(row[0], row[1]): row[2] for row in session.execute(query.group_by(Run.device, Run.state))}
+
+
+def _shards(session: Session) -> dict[tuple[str, ShardState], int]:
+    query = select(Run.device, Shard.state, func.count()).join(Run, Run.id == Shard.run_id)
+    rows = session.execute(
+        query.where(Shard.state.in_((ShardState.DUE, ShardState.LEASED))).group_by(Run.device, Shard.state)
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def _ended(session: Session) -> list[Run]:
+    columns = load_only(Run.device, Run.conclusion, Run.created_at, Run.finished_at)
+    query = select(Run).where(Run.state.in_(FINAL_RUN_STATES)).options(columns)
+    return list(session.scalars(query.order_by(Run.id.desc()).limit(RECENT_RUNS)))
+
+
+def _times(ended: list[Run]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, list[float]] = {}
+    for run in ended:
+        if run.finished_at is not None:
+            found.setdefault(run.device, []).append((run.finished_at - run.created_at).total_seconds())
+    return {device: tuple(sorted(times)) for device, times in found.items()}
+
+
+def _stages(session: Session) -> tuple[StageFlow, ...]:
+    newest = select(Selection).options(load_only(Selection.funnel)).order_by(Selection.run_id.desc())
+    flows: dict[tuple[int, str], tuple[int, int]] = {}
+    for selection in session.scalars(newest.limit(_RECENT_SELECTIONS)):
+        for step in selection.funnel:
+            entered, left = flows.get((step["stage"], step["name"]), (0, 0))
+            flows[step["stage"], step["name"]] = (entered + step["entered"], left + step["left"])
+    return tuple(StageFlow(stage, name, *flow) for (stage, name), flow in sorted(flows.items()))

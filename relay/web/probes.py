@@ -1,0 +1,74 @@
+"""`/healthz`, `/readyz` and `/metrics`: what an orchestrator and Prometheus ask. Not under `/api/v1`: these names are
+theirs, and their form is; so the description of the API leaves them out.
+
+Probes tell no secrets and take no token; figures are for readers.
+"""
+
+from __future__ import annotations
+
+import structlog
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client.exposition import choose_encoder
+from sqlalchemy.exc import SQLAlchemyError
+
+from relay.context import Context, RelayContext
+from relay.metrics.pulse import Pulse, take_pulse
+from relay.views import Readiness
+
+_log = structlog.get_logger(__name__)
+
+router = APIRouter()
+figures_router = APIRouter()
+
+#: Sweeps come every few seconds; without one for so long nobody sweeps.
+_SWEEP_LATE_S = 60.0
+_OUTBOX_LATE_S = 300.0
+
+
+@router.get("/healthz", include_in_schema=False, response_class=PlainTextResponse)
+def healthz() -> str:
+    """Asks nothing else, so that a database that is away has no process killed for it."""
+    return "ok\n"
+
+
+@router.get("/readyz", include_in_schema=False)
+def readyz(context: Context) -> Response:
+    """503 while the database does not answer. What is late but does not keep this process from answering is in
+    `late`: nobody sweeps, nobody delivers, nobody works."""
+    try:
+        found = _readiness(read_pulse(context))
+    except SQLAlchemyError as fault:
+        _log.warning("not_ready", fault=type(fault).__name__)
+        found = Readiness(ready=False, late=("database",))
+    return JSONResponse(found.model_dump(mode="json"), 200 if found.ready else 503)
+
+
+@figures_router.get("/metrics", include_in_schema=False, response_class=PlainTextResponse)
+def metrics(request: Request) -> Response:
+    """Figures of the record are alike in every replica: take their maximum. Those of requests are this process's."""
+    encode, kind = choose_encoder(request.headers.get("accept", ""))
+    return Response(encode(request.app.state.figures), media_type=kind)
+
+
+def read_pulse(context: RelayContext) -> Pulse:
+    """How the service is now."""
+    with context.store.reading() as session:
+        return take_pulse(session, context.now(), lease_seconds=context.settings.lease_seconds)
+
+
+def _readiness(pulse: Pulse) -> Readiness:
+    late = {
+        "sweep": pulse.sweep_age_s is None or pulse.sweep_age_s > _SWEEP_LATE_S,
+        "outbox": (pulse.outbox_age_s or 0.0) > _OUTBOX_LATE_S,
+        "workers": bool(pulse.queue_age_s.keys() - pulse.heartbeat_age_s.keys()),
+    }
+    return Readiness(
+        ready=True,
+        sweep_age_s=pulse.sweep_age_s,
+        inbox_age_s=pulse.inbox_age_s,
+        outbox_age_s=pulse.outbox_age_s,
+        queue_age_s=dict(pulse.queue_age_s),
+        heartbeat_age_s=dict(pulse.heartbeat_age_s),
+        late=tuple(name for name, is_late in late.items() if is_late),
+    )
