@@ -9,6 +9,7 @@ import pytest
 
 from relay.demo.repository import UpstreamChange, prepare_demo_repository
 from relay.demo.scenario import REGRESSIONS, differences
+from relay.now_views import WorkerState
 from relay.views import RunState
 from tests.conftest import MakeDatabase
 from tests.e2e.conftest import Deployment, wait_until
@@ -57,6 +58,16 @@ def test_from_webhook_to_the_designed_verdict(deployment: Deployment) -> None:
 
     assert deployment.deliver(webhook).json()["repeated"] is True
     assert [known.id for known in deployment.client.runs().runs] == [run.id]
+
+
+def test_workers_are_there_before_there_is_work(deployment: Deployment) -> None:
+    """As many as were started, each with what it tests with, and all alike; over either broker."""
+    started = len(deployment.service.worker_pids())
+    wait_until(lambda: len(deployment.client.workers().workers) == started, 60)
+    told = deployment.client.workers()
+    assert {worker.state for worker in told.workers} == {WorkerState.IDLE}
+    assert all(worker.about and worker.about.environments for worker in told.workers)
+    assert told.differences == ()
 
 
 def test_a_rerun_of_the_failed_tests_runs_just_these(deploy: Callable[..., Deployment], change: UpstreamChange) -> None:
