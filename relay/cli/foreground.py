@@ -89,8 +89,16 @@ def log_to_stderr() -> None:
 
 def worker_token_file(settings: RelaySettings) -> Path:
     """The file with the token a worker shows. Raises `NoToken` when there is none."""
+    return named_token_file() or _existing(ensure_token_file(settings))
+
+
+def named_token_file() -> Path | None:
+    """The file with a worker's token that the environment names. Raises `NoToken` when it names none that is there."""
     named = os.environ.get("RELAY_WORKER_TOKEN_FILE")
-    path = Path(named).expanduser().absolute() if named else ensure_token_file(settings)
+    return _existing(Path(named).expanduser().absolute()) if named else None
+
+
+def _existing(path: Path) -> Path:
     if not path.is_file():
         raise NoToken(text.no_worker_token(), text.no_worker_token_hint())
     return path

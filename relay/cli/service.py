@@ -78,10 +78,11 @@ def worker(url: UrlOption = None) -> None:
     import os
 
     from relay.cli.connect import find_url, load_settings
-    from relay.cli.foreground import worker_token_file
+    from relay.cli.foreground import named_token_file, worker_token_file
     from relay.contract import broker_connection
     from relay.machine.worker_processes import COMMAND, ensure_broker_folder, worker_environment
 
+    named_token_file()  # said before anything is read with it
     settings = load_settings()
     environment = worker_environment(settings, find_url(settings, url), worker_token_file(settings), os.environ)
     ensure_broker_folder(broker_connection(settings.broker_url))

@@ -1,6 +1,6 @@
 """A folder of files as a store of secrets, as Kubernetes, Docker and systemd mount them: one file, one secret.
 
-Owns how files are named and read. A file's content never appears in an error.
+Owns how the files of the folder are named.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from relay.settings.original import ORIGINAL_NAMES, REDIS_LOGIN
+from relay.settings.secret_file import read_secret
 
 VARIABLE = "RELAY_SECRETS_DIR"
 #: Settings that are secrets or may hold one. Nothing else is read from the folder: what is no secret belongs where
@@ -28,7 +29,6 @@ SECRETS = (
 )
 _ORIGINALS = frozenset({REDIS_LOGIN, *(ORIGINAL_NAMES[name] for name in SECRETS if name in ORIGINAL_NAMES)})
 _KNOWN = frozenset({*SECRETS, *(variable.lower() for variable in _ORIGINALS)})
-_MAX_BYTES = 64 * 1024
 _PREFIX = "relay_"
 
 
@@ -53,19 +53,7 @@ class SecretFolder:
 
     def _text(self, name: str) -> str | None:
         file = self._files.get(name)
-        if file is None:
-            return None
-        try:
-            with file.open("rb") as stream:
-                content = stream.read(_MAX_BYTES + 1)
-            if len(content) > _MAX_BYTES:
-                raise UnreadableVariable(f"{VARIABLE}: {file.name} is larger than {_MAX_BYTES // 1024} KiB")
-            return content.decode().strip()
-        except OSError as error:
-            raise UnreadableVariable(f"{VARIABLE}: {file.name} cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError:
-            # Without its cause, which holds the content and quotes a piece of it.
-            raise UnreadableVariable(f"{VARIABLE}: {file.name} is not UTF-8 text") from None
+        return None if file is None else read_secret(file, f"{VARIABLE}: {file.name}")
 
 
 def _files(folder: Path) -> dict[str, Path]:

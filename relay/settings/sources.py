@@ -1,5 +1,5 @@
-"""Where a setting's value comes from when no `RELAY_*` variable gives it: the original's variables, then the folder of
-secrets. And the name to call a value by when it is wrong.
+"""Where a setting's value comes from when no `RELAY_*` variable gives it: a secret's from the file that one names, then
+the original's variables, then the folder of secrets. And the name to call a value by when it is wrong.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import PydanticBaseSettingsSource
 
 from relay.settings.original import ORIGINAL_NAMES, original_values, refuse_foreign_store
+from relay.settings.secret_file import named_file
 from relay.settings.secret_folder import SECRETS, VARIABLE, SecretFolder
 
 
@@ -25,6 +26,8 @@ class FallbackSource(PydanticBaseSettingsSource):
     def __call__(self) -> dict[str, Any]:
         """The values, by setting. Raises pydantic_settings.SettingsError naming the variable."""
         known = {name: value for name, value in self.current_state.items() if value is not None}
+        named = {name: text for name in SECRETS if (text := named_file(name)) and name not in known}
+        known |= named
         folder = _folder(known.get("secrets_dir"))
 
         def look_up(variable: str) -> str | None:
@@ -34,7 +37,7 @@ class FallbackSource(PydanticBaseSettingsSource):
         found = original_values(known, look_up)
         found |= _from_folder(folder, known | found)
         refuse_foreign_store(known | found, look_up)
-        return found
+        return named | found
 
 
 def _from_folder(folder: SecretFolder, known: dict[str, Any]) -> dict[str, Any]:
@@ -49,6 +52,8 @@ def _folder(given: object) -> SecretFolder:
 def variable_of(setting: str) -> str:
     """The name by which a person gave this setting: our variable, the original's, or a file of the folder."""
     ours = f"RELAY_{setting.upper()}"
+    if setting in SECRETS and os.environ.get(f"{ours}_FILE"):
+        return f"{ours}_FILE"
     original = ORIGINAL_NAMES.get(setting, "")
     if not os.environ.get(ours) and original and os.environ.get(original):
         return original
