@@ -17,15 +17,17 @@ _SENTENCE = 500
 
 def check_workers(url: str | None) -> Check:
     from relay.cli.connect import open_client
-    from relay.client import NotFound
+    from relay.client import NotFound, Unreachable
 
     try:
         with open_client(url) as client:
             found, own = client.workers(), str(client.version().get("version", ""))
     except NotFound:
         return Check("workers", "ok", text.too_old())
-    except Failure:  # what is the matter is said of the service
+    except Unreachable:  # why is said of the service
         return Check("workers", "warn", text.not_asked())
+    except Failure as failure:
+        return Check("workers", "warn", failure.message, failure.hint)
     return judged(found, own)
 
 
