@@ -1,7 +1,8 @@
 """Saying to the relay that this worker is there, from its start to its end, also while it has nothing to do.
 
 Owns one thread of the worker's main process, beside Celery's. It stands in nobody's way: a relay that is slow or away
-costs it a turn, and the worker nothing. It begins once the pool is there, so that its imports are done by no fork.
+costs it a turn, and the worker nothing. It begins once the pool is there: a fork beside a thread that imports or logs
+could leave a lock behind in the child.
 """
 
 from __future__ import annotations
