@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
+from relay.edge_views import EdgePage, RemovedEdges
 from relay.found_views import FoundTestPage
 from relay.log_views import LogPage
 from relay.now_views import WorkersView
@@ -40,6 +41,7 @@ from relay.views import (
     Conclusion,
     DecisionPage,
     Health,
+    Page,
     RunDetail,
     RunEvent,
     RunHistory,
@@ -202,6 +204,17 @@ class ApiClient:
         """Raises `NotFound` for an audit the service does not know."""
         return self._get(AuditView, f"/api/v1/audits/{audit_id}", {})
 
+    def edges(
+        self, *, part: str = "", run: int | None = None, device: str = "", limit: int = 100, cursor: str | None = None
+    ) -> EdgePage:
+        """What selections missed and is run since, the newest first; of that run, with `part` in a name."""
+        query: _Query = {"q": part, "run": run, "device": device, "limit": limit, "cursor": cursor}
+        return self._get(EdgePage, "/api/v1/edges", query)
+
+    def remove_edges(self, ids: Sequence[int]) -> RemovedEdges:
+        """Forget edges. Needs the operator token."""
+        return self._parse(RemovedEdges, self._send("POST", "/api/v1/edges/remove", body={"ids": list(ids)}))
+
     def start_audit(self) -> AuditView:
         """Run every test on the newest pushed head. Raises `Conflict` when there is nothing new. Needs the operator
         token."""
@@ -259,6 +272,11 @@ class ApiClient:
                 raise BadReply(f"{self.base_url} does not stream events", VERSION_HINT)
             for data in _event_data(reply.iter_lines()):
                 yield _validated(RunEvent, data, self.base_url)
+
+    def cursor_of(self, page: Page) -> str | None:
+        """Where the list of a page goes on, for the next request of the same kind; None at its end."""
+        query = parse_qs(urlsplit(page.next or "").query)
+        return next(iter(query.get("cursor", ())), None)
 
     def _get(self, model: type[_Body], path: str, query: _Query) -> _Body:
         params = {key: value for key, value in query.items() if value is not None}

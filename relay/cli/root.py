@@ -25,6 +25,7 @@ COMMANDS = {
     "why": Entry("relay.cli.why:why", "Say why a test runs for a change, or does not."),
     "select": Entry("relay.cli.select:select", "Select the tests a change can affect, and say why."),
     "audit": Entry("relay.cli.audit:app", "Run everything, and see what selections missed."),
+    "edge": Entry("relay.cli.edge:app", "See what selections missed; forget what is wrong."),
     "delivery": Entry("relay.cli.delivery:app", "See what leaves the relay; send again what is stuck."),
     "submit": Entry("relay.cli.submit:submit", "Hand over another relay's dispatch."),
     "callback": Entry("relay.cli.submit:callback", "Report a job to the relay that dispatched it."),

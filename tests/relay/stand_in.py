@@ -16,6 +16,7 @@ from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
+from relay.edge_views import EdgeView
 from relay.found_views import FoundTestPage, FoundTestView
 from relay.now_views import WorkerAbout, WorkerNow, WorkerState, WorkersView
 from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
@@ -41,6 +42,7 @@ from relay.views import (
     Verdict,
 )
 from tests.relay.refusing import refuse_by_token
+from tests.relay.stand_in_edges import add_edge_routes
 from tests.relay.stand_in_log import StandInLog, add_log_route
 
 TOKEN = "operator-token-of-the-stand-in"
@@ -164,6 +166,7 @@ class StandIn:
     decisions: list[Decision] = field(default_factory=list)
     filtered: list[FilteredTest] = field(default_factory=list)
     histories: list[TestHistory] = field(default_factory=list)
+    edges: list[EdgeView] = field(default_factory=list)
     selection_state: str | None = "selected"
     events: list[RunEvent] = field(default_factory=list)
     events_per_stream: int = 1000
@@ -253,6 +256,7 @@ def make_app(state: StandIn) -> FastAPI:
     app = FastAPI()
     refuse_by_token(app)
     _add_service_routes(app, state)
+    add_edge_routes(app, state.edges)
     add_log_route(app, state.log, state.runs.__contains__)
 
     def finish(run_id: int) -> None:

@@ -30,6 +30,8 @@ LINES = {
     "audit start": "audit start",
     "audit list": "audit list",
     "audit show": "audit show 1",
+    "edge list": "edge list",
+    "edge remove": "edge remove 1",
     "delivery list": "delivery list",
     "delivery show": "delivery show 1",
     "delivery replay": "delivery replay 1",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 from relay.access.actions import Actor, record_action
 from relay.access.tokens import create_token
 from relay.context import RelayContext, utc_now
+from relay.runs.misses import record_miss
 from relay.store.access_models import Scope, Via
 from relay.views import Page
 from relay.web.paging import encoded
@@ -32,6 +34,7 @@ LISTS = {
     "/api/v1/tests/history": ("outcomes", f"?id={TEST}"),
     "/api/v1/trunk": ("commits", ""),
     "/api/v1/audits": ("audits", ""),
+    "/api/v1/edges": ("edges", ""),
     "/api/v1/inbox": ("deliveries", ""),
     "/api/v1/outbox": ("letters", ""),
     "/api/v1/tokens": ("tokens", ""),
@@ -56,6 +59,15 @@ def _fill(context: RelayContext) -> None:
         for number in range(5):
             until = context.now() + timedelta(days=1)
             create_token(session, f"job {number}", Scope.READ, context.now(), expires_at=until, created_by="a test")
+            record_miss(
+                session,
+                device=context.settings.device,
+                changed_paths=[f"torch/{number}.py"],
+                base_test="test/test_a.py::TestA::test_a",
+                evidence="it broke",
+                run_id=1,
+                now=context.now(),
+            )
             record_action(session, Actor("a test", None, Via.API, "-"), "token.create", context.now())
 
 
@@ -114,9 +126,9 @@ def test_a_list_does_not_take_what_is_no_cursor_of_it(readers: Readers) -> None:
     """Neither noise, nor places of lists that go by something else, nor numbers that no place has."""
     odd = ["?", "e30", "bnVsbA", "WzFd", encoded(["a\0b"]), encoded([2**70]), encoded([-1]), "\u00e9", "W" * 400]
     odd += [encoded([1, 2, 3]), encoded(["x", 1]), encoded([]), encoded([True])]
-    for path in LISTS:
+    for path, (_, question) in LISTS.items():
         for cursor in odd:
-            query = {"cursor": cursor, "id": "any", "q": "any"}
+            query = {**dict(parse_qsl(question.removeprefix("?"))), "cursor": cursor}
             answer = readers.client.get(path.replace("{run_id}", "40"), params=query)
             assert answer.status_code in {200, 404, 422}, (path, cursor, answer.text)
             if answer.status_code == 422:
