@@ -75,15 +75,16 @@ class WorkerAbout(View):
 
 
 class WorkerNow(View):
-    """A worker. `leased`: it holds a lease, and `run_id` is the run it works on; else the one it worked on last, None
-    when there was none. `seen_at` is its last heartbeat. Where `about` is None it is of a version that says nothing
-    while it waits: then `seen_at` is the last event of that run, and the worker may be gone."""
+    """A worker. `leased`: it holds a lease, or several (`leases`), and `run_id` is the newest run it works on; else the
+    one it worked on last, None when there was none. `seen_at` is its last heartbeat. Where `about` is None it is of a
+    version that says nothing while it waits: then `seen_at` is the last event of that run, and it may be gone."""
 
     name: str
     device: str
     state: WorkerState
     seen_at: datetime
     leased: bool = False
+    leases: int = 0
     run_id: int | None = None
     kind: str = ""
     attempt: int = 0
@@ -131,6 +132,7 @@ _WORKER_EXAMPLE: dict[str, Any] = {
     "state": "idle",
     "seen_at": "2026-11-02T09:30:00Z",
     "leased": False,
+    "leases": 0,
     "run_id": 7,
     "kind": "test",
     "attempt": 1,

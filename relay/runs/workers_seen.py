@@ -6,6 +6,7 @@ version says nothing while it waits, and is known by the last run it worked on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -86,7 +87,8 @@ def _by_leases(session: Session, now: datetime, lease_seconds: float, device: st
         at = _seen_at(shard, events, lease_seconds)
         if at is not None and now - at <= FORGOTTEN_AFTER:
             found.setdefault((shard.lease_worker, of_device), _worker(shard, of_device, at, now, lease_seconds))
-    return found
+    held = Counter((shard.lease_worker, of_device) for shard, of_device in rows if shard.state is ShardState.LEASED)
+    return {key: seen.model_copy(update={"leases": held[key]}) for key, seen in found.items()}
 
 
 def _last_shards(session: Session, device: str) -> list[tuple[Shard, str]]:

@@ -112,6 +112,12 @@ def doing(worker: WorkerNow) -> str:
     return kind if worker.attempt <= 1 else f"{kind} (attempt {worker.attempt})"
 
 
+def besides(worker: WorkerNow) -> str:
+    """What it does besides: `and 2 more shards`; empty when nothing."""
+    more = worker.leases - 1
+    return "" if more < 1 else "and 1 more shard" if more == 1 else f"and {more} more shards"
+
+
 def last_word(worker: WorkerNow) -> str:
     """What stands before the moment a worker was last seen."""
     return "last heartbeat" if worker.leased or worker.about else "may be gone; last seen"

@@ -76,6 +76,17 @@ def test_a_lease_says_more_than_presence(story: Story) -> None:
     assert [worker.state for worker in seen(story)] == [WorkerState.SILENT]
 
 
+def test_a_worker_of_several_slots_is_one_worker(story: Story) -> None:
+    """At work on the newest of them, with the number of all."""
+    runs = [story.open(pr=number) for number in (1, 2, 3)]
+    story.worker = "w1"
+    for _ in runs[:2]:
+        story.lease()
+    say(story, said(concurrency=4))
+    (worker,) = seen(story)
+    assert (worker.state, worker.run_id, worker.leases) == (WorkerState.WORKING, runs[1], 2)
+
+
 def test_who_worked_and_waits_has_a_past(story: Story) -> None:
     run = story.open()
     story.worker = "w1"

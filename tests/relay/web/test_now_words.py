@@ -153,6 +153,11 @@ def test_a_worker_that_waits_or_fell_silent_while_it_waited_has_only_a_past() ->
     assert words.doing(worker(SILENT, leased=False)) == "last on"
 
 
+def test_a_worker_of_several_slots_tells_how_much_it_does() -> None:
+    told = [words.besides(worker(WORKING, leases=leases)) for leases in range(4)]
+    assert told == ["", "", "and 1 more shard", "and 2 more shards"]
+
+
 def test_a_worker_that_says_nothing_while_it_waits_may_be_gone() -> None:
     assert words.last_word(worker(IDLE)) == "may be gone; last seen"
     assert words.last_word(worker(IDLE, about=about("2.13.0"))) == "last heartbeat"
