@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def story(context: RelayContext) -> Story:
     """What happens is told to the record of the served application."""
-    return Story(context.store, now=context.now())
+    return Story(context.store, now=context.now(), speaks=True)
 
 
 @pytest.fixture

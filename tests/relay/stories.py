@@ -5,7 +5,7 @@ For tests of what readers see. Nothing here writes a row by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +18,9 @@ from relay.contract import (
     Expected,
     FilteredTest,
     FunnelStep,
+    LogKind,
+    LogLine,
+    LogPosted,
     NotTested,
     Observation,
     PlannedTestMessage,
@@ -34,6 +37,7 @@ from relay.contract import (
 from relay.runs.creation import NewRun, open_run
 from relay.runs.leases import LeaseTerms, lease_next
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
+from relay.runs.run_log import accept_log
 from relay.store.engine import Store
 from relay.store.models import Shard, Trigger
 
@@ -51,6 +55,9 @@ class Story:
     now: datetime = START
     worker: str = "worker-1"
     sequences: dict[str, int] = field(default_factory=dict)
+    said: dict[str, int] = field(default_factory=dict)
+    #: Whether what is reported is also told in the log, as a worker does.
+    speaks: bool = False
 
     def tick(self) -> datetime:
         self.now += timedelta(seconds=1)
@@ -93,7 +100,21 @@ class Story:
         with self.store.writing() as session:
             accept_selection(session, shard_id, SelectionPosted(lease_id=lease_id, report=report), self.tick())
 
+    def say(self, shard_id: int, lease_id: str, *lines: tuple[LogKind, str]) -> None:
+        """Send lines of the shard's log."""
+        if not lines:
+            return
+        first = self.said.get(lease_id, 0)
+        said = tuple(
+            LogLine(at=float(first + number), kind=kind, text=text) for number, (kind, text) in enumerate(lines)
+        )
+        with self.store.writing() as session:
+            posted = LogPosted(lease_id=lease_id, first=first, lines=said)
+            self.said[lease_id] = accept_log(session, shard_id, posted, self.now, 1 << 20).lines
+
     def report(self, shard_id: int, lease_id: str, results: Sequence[TestResult]) -> None:
+        if self.speaks:
+            self.say(shard_id, lease_id, *(line for result in results for line in lines_of(result)))
         sequence = self.sequences[lease_id] = self.sequences.get(lease_id, 0) + 1
         posted = ResultsPosted(lease_id=lease_id, sequence=sequence, results=tuple(results))
         with self.store.writing() as session:
@@ -114,6 +135,16 @@ class Story:
     def due(self) -> bool:
         with self.store.reading() as session:
             return session.scalar(select(Shard.id).where(Shard.state == "due").limit(1)) is not None
+
+
+def lines_of(result: TestResult) -> Iterator[tuple[LogKind, str]]:
+    """What a worker says of a result, in short."""
+    for tried in result.attempts:
+        failed = tried.tree is Tree.HEAD and tried.observation not in {Observation.PASSED, Observation.SKIPPED}
+        kind = LogKind.FAILURE if failed else LogKind.TEST
+        yield kind, f"{tried.observation} {tried.duration_s:.3f} s  {result.id} on {tried.tree}"
+        for line in tried.detail.split("\n") if failed else ():
+            yield LogKind.OUTPUT, f"    {line[:1_000]}"
 
 
 def attempt(observation: Observation, *, tree: Tree = Tree.HEAD, number: int = 1, detail: str = "") -> Attempt:
