@@ -7,18 +7,18 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import event
 
-from relay.context import RelayContext
 from relay.runs.leases import expire_leases
 from relay.runs.queries import run_detail
 from relay.runs.shard_history import Ending, Lane, Line, Phase, lanes, shard_lanes
+from relay.store.engine import Store
 from tests.relay.stories import START, TERMS, Story, passed, planned, report_of
 
 TESTS = [f"test/test_demo.py::TestDemoSPYRE::test_{number}" for number in range(4)]
 
 
 @pytest.fixture
-def story(context: RelayContext) -> Story:
-    return Story(context.store)
+def story(store: Store) -> Story:
+    return Story(store)
 
 
 def read(story: Story, run: int) -> tuple[Lane, ...]:
@@ -95,7 +95,7 @@ def test_an_end_without_a_beginning_is_not_drawn() -> None:
     assert lanes({1: 5}, lines, START, None)[0].spans == ()
 
 
-def test_a_longer_history_takes_no_more_queries(story: Story, context: RelayContext) -> None:
+def test_a_longer_history_takes_no_more_queries(story: Story) -> None:
     run = story.open()
     seen: list[str] = []
 
@@ -104,10 +104,10 @@ def test_a_longer_history_takes_no_more_queries(story: Story, context: RelayCont
 
     def count() -> int:
         seen.clear()
-        event.listen(context.store.engine, "before_cursor_execute", note)
-        with context.store.reading() as session:
+        event.listen(story.store.engine, "before_cursor_execute", note)
+        with story.store.reading() as session:
             shard_lanes(session, run, START, None)
-        event.remove(context.store.engine, "before_cursor_execute", note)
+        event.remove(story.store.engine, "before_cursor_execute", note)
         return len(seen)
 
     few = count()
