@@ -100,6 +100,18 @@ def test_a_focused_line_keeps_its_focus_when_it_is_renewed(page: Page, url: str,
     expect(title).to_be_focused()
 
 
+def test_more_new_commits_than_a_window_holds_leave_no_gap(page: Page, url: str, story: Story) -> None:
+    page.goto(f"{url}/trunk")
+    page.locator("[data-older]").scroll_into_view_if_needed()
+    lines = page.locator("tr[data-commit]")
+    expect(lines).to_have_count(60)
+    for number in range(61, 121):
+        push(story, number)
+    expect(lines.first).to_contain_text("commit 120", timeout=WAIT_MS)
+    keys = [int(key) for key in lines.evaluate_all("lines => lines.map(line => line.dataset.commit)")]
+    assert keys == list(range(keys[0], keys[0] - len(keys), -1))
+
+
 def test_who_comes_back_finds_the_place_again(page: Page, url: str, story: Story) -> None:
     page.goto(f"{url}/trunk")
     page.locator("[data-older]").scroll_into_view_if_needed()
