@@ -13,7 +13,13 @@ from tests.browser.shots import SCHEMES, WIDTHS
 from tests.conftest import OPERATOR_TOKEN
 
 _HEIGHT = 900
-_UNFOLD = "() => { for (const one of document.querySelectorAll('details')) one.open = true; }"
+# Of a list, the first few: the others are like them.
+_UNFOLD = """() => {
+  for (const one of document.querySelectorAll("details")) {
+    const item = one.closest("li");
+    one.open = !item || [...item.parentElement.children].indexOf(item) < 4;
+  }
+}"""
 # Focuses whatever can be, one after the other, as the keyboard does. A stop is hidden when something else lies on the
 # middle of that part of it which is in the window.
 _STOPS = """() => {
@@ -42,7 +48,7 @@ _STOPS = """() => {
 }"""
 _SAID = """() => {
   const main = document.querySelector("main").cloneNode(true);
-  for (const ours of main.querySelectorAll("button[data-ours], #announce, time")) ours.remove();
+  for (const ours of main.querySelectorAll("button[data-ours], noscript, #announce, time")) ours.remove();
   return [document.title, main.textContent].join(" ");
 }"""
 

@@ -4,12 +4,11 @@ than itself and its two files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, Page, Request
 
 from relay.context import RelayContext
 from relay.settings import RelaySettings
@@ -34,12 +33,6 @@ def pages(context: RelayContext) -> tuple[str, ...]:
     return addresses(context)
 
 
-@pytest.fixture
-def reader(browser: Browser) -> Iterator[BrowserContext]:
-    with visitor(browser) as opened:
-        yield opened
-
-
 def asked_for_more(page: Page, address: str) -> set[str]:
     """Opens a page. What it asks for beyond itself, its two files and its icon before it is there; then it listens."""
     paths: set[str] = set()
@@ -50,6 +43,7 @@ def asked_for_more(page: Page, address: str) -> set[str]:
 
     page.on("request", note)
     answer = page.goto(address)
+    page.remove_listener("request", note)
     assert answer is not None
     assert answer.ok, f"answers {answer.status}"
     return paths - _FILES - {urlsplit(address).path, urlsplit(page.url).path}
@@ -62,27 +56,18 @@ def is_for_operators(page: Page) -> bool:
 
 @pytest.mark.parametrize("signed_in", [False, True], ids=["a reader", "an operator"])
 def test_every_page_is_without_fault(
-    reader: BrowserContext, url: str, pages: tuple[str, ...], signed_in: bool, subtests: pytest.Subtests
+    browser: Browser, url: str, pages: tuple[str, ...], signed_in: bool, subtests: pytest.Subtests
 ) -> None:
-    if signed_in:
-        sign_in(reader.new_page(), url)
-    for address in pages:
-        with subtests.test(page=address), reader.new_page() as page:
-            more = asked_for_more(page, url + address)
-            assert more == set()
-            if not signed_in or is_for_operators(page):
-                inspect(page)
-
-
-def test_every_page_tells_the_same_without_a_script(
-    browser: Browser, reader: BrowserContext, url: str, pages: tuple[str, ...], subtests: pytest.Subtests
-) -> None:
-    with visitor(browser, script=False) as plain:
-        told, plainly = reader.new_page(), plain.new_page()
-        sign_in(told, url)
-        sign_in(plainly, url)
+    with visitor(browser) as reader, visitor(browser, script=False) as plain:
+        page, plainly = reader.new_page(), plain.new_page()
+        if signed_in:
+            sign_in(page, url)
+            sign_in(plainly, url)
         for address in pages:
             with subtests.test(page=address):
-                told.goto(url + address)
+                more = asked_for_more(page, url + address)
+                assert more == set()
                 plainly.goto(url + address)
-                assert said(plainly) == said(told)
+                assert said(plainly) == said(page)
+                if not signed_in or is_for_operators(page):
+                    inspect(page)
