@@ -13,6 +13,7 @@ from datetime import time
 from functools import partial
 
 from relay import retention
+from relay.comments import endings
 from relay.comments.senders import senders as comment_senders
 from relay.context import RelayContext
 from relay.crcr import demotions, missed, senders, zombies
@@ -31,6 +32,8 @@ _LEAD_S = 4.0
 _ZOMBIES_EVERY_S = 60.0
 #: A look costs some requests, and what it finds is a quarter of an hour old at least.
 _MISSED_EVERY_S = 600.0
+#: Somebody may be waiting; a look costs one query.
+_ENDINGS_EVERY_S = 5.0
 #: A lookup costs a request for each L3 backend.
 _DEMOTIONS_EVERY_S = 600.0
 
@@ -78,6 +81,7 @@ def _chores(context: RelayContext) -> Iterator[Chore]:
     if context.crcr is not None:
         yield Chore("silent jobs", partial(zombies.sweep, context), every_s=_ZOMBIES_EVERY_S)
         yield Chore("demotions", partial(demotions.reconcile, context), every_s=_DEMOTIONS_EVERY_S)
+        yield Chore("answers to comments", partial(endings.tell, context), every_s=_ENDINGS_EVERY_S)
         yield Chore("missed webhooks", partial(missed.sweep, context), every_s=_MISSED_EVERY_S)
         for work in context.crcr.upkeep:
             yield Chore("lists", work)

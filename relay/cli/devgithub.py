@@ -115,7 +115,7 @@ def reopen(number: NumberArgument, *, repo: RepoOption = "", as_json: JsonOption
 def comment(
     number: NumberArgument,
     words: Annotated[
-        str, typer.Argument(metavar="[TEXT]", help="What is said; left out, what was said is shown.")
+        str, typer.Argument(metavar="TEXT", help="What is said; left out, what was said is shown.")
     ] = "",
     *,
     author: Annotated[str, typer.Option(metavar="LOGIN", help="Who says it.")] = "maintainer",

@@ -6,6 +6,7 @@ Knows no GitHub: what it has to know of a pull request is handed in. Wakes nobod
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -41,22 +42,30 @@ class RefusedError(Exception):
         self.sentence = sentence
 
 
-def answer(session: Session, asked: Asked, command: Command, place: int) -> str:
-    """Do what the command at this place of the comment asks for. What came of it, as Markdown."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of a command, as Markdown, and the run that it started."""
+
+    text: str
+    run_id: int | None = None
+
+
+def answer(session: Session, asked: Asked, command: Command, place: int) -> Told:
+    """Do what the command at this place of the comment asks for."""
     if command.verb is None:
-        return words.not_done(command, words.no_such_command(command))
+        return Told(words.not_done(command, words.no_such_command(command)))
     if not may(command, asked.permission, is_author=asked.comment.by_author):
-        return words.not_done(command, words.may_not(command, asked.comment.login, asked.comment.repo))
+        return Told(words.not_done(command, words.may_not(command, asked.comment.login, asked.comment.repo)))
     if command.verb is Verb.HELP:
-        return words.told(command, words.commands())
+        return Told(words.told(command, words.commands()))
     try:
         # What is refused half-way leaves nothing behind.
         with session.begin_nested():
             return _DEEDS[command.verb](session, asked, command, place)
     except RefusedError as refused:
-        return words.not_done(command, refused.sentence)
+        return Told(words.not_done(command, refused.sentence))
     except RelayError as error:
-        return words.not_done(command, words.refused(error.message))
+        return Told(words.not_done(command, words.refused(error.message)))
 
 
 def pull_number(asked_on: str, number: int, command: Command, upstream: str) -> int:
@@ -78,7 +87,7 @@ def _number(asked: Asked, command: Command) -> int:
     return pull_number(asked.comment.repo, asked.comment.number, command, asked.settings.upstream_repo)
 
 
-def _test(session: Session, asked: Asked, command: Command, place: int) -> str:
+def _test(session: Session, asked: Asked, command: Command, place: int) -> Told:
     number = _number(asked, command)
     pull = asked.pulls.get(number)
     if pull is None:
@@ -96,15 +105,15 @@ def _test(session: Session, asked: Asked, command: Command, place: int) -> str:
     return _open(session, asked, command, pull, place)
 
 
-def _again(session: Session, asked: Asked, command: Command, head: Head, *, full: bool) -> str:
+def _again(session: Session, asked: Asked, command: Command, head: Head, *, full: bool) -> Told:
     run = _settled(session, asked, head).run
     reason = FULL_BY_COMMENT if full else ""
     made = run_actions.run_again(session, asked.actor, run.id, asked.now, full=reason, where=asked.where)
-    what = "every test" if full else "all"
-    return words.done(command, words.again(asked.run(made.id), asked.run(run.id), what))
+    said = words.full_again if full else words.all_again
+    return Told(words.done(command, said(asked.run(made.id), asked.run(run.id))), made.id)
 
 
-def _named(session: Session, asked: Asked, command: Command, head: Head) -> str:
+def _named(session: Session, asked: Asked, command: Command, head: Head) -> Told:
     run = _settled(session, asked, head).run
     found: dict[str, None] = {}
     for name in command.names:
@@ -116,10 +125,11 @@ def _named(session: Session, asked: Asked, command: Command, head: Head) -> str:
         if len(found) > finding.MOST:
             raise RefusedError(words.means_too_many(name, finding.MOST))
     made = run_actions.run_again(session, asked.actor, run.id, asked.now, tests=tuple(found), where=asked.where)
-    return words.done(command, words.again(asked.run(made.id), asked.run(run.id), words.named_tests(tuple(found))))
+    sentence = words.again(asked.run(made.id), asked.run(run.id), words.named_tests(tuple(found)))
+    return Told(words.done(command, sentence), made.id)
 
 
-def _open(session: Session, asked: Asked, command: Command, pull: PullRequestChanged, place: int) -> str:
+def _open(session: Session, asked: Asked, command: Command, pull: PullRequestChanged, place: int) -> Told:
     full = FULL_BY_COMMENT if command.names == (ALL,) else full_wishes(asked.settings).why(pull)
     new = NewRun(
         identity=f"comment:{asked.comment.repo.casefold()}:{asked.comment.comment_id}:{place}",
@@ -141,10 +151,10 @@ def _open(session: Session, asked: Asked, command: Command, pull: PullRequestCha
     cancel_pull_request(session, pull.repo, pull.number, asked.now, reason=reason, before=run.id)
     subject = f"run {run.id}"
     record_action(session, asked.actor, "run.open", asked.now, subject=subject, detail=asked.where, run_id=run.id)
-    return words.done(command, words.opened(asked.run(run.id), pull.head_sha, full=bool(full)))
+    return Told(words.done(command, words.opened(asked.run(run.id), pull.head_sha, full=bool(full))), run.id)
 
 
-def _retest(session: Session, asked: Asked, command: Command, _place: int) -> str:
+def _retest(session: Session, asked: Asked, command: Command, _place: int) -> Told:
     whole = _settled(session, asked, _newest_head(session, asked, _number(asked, command)))
     broken = (current(whole), PlannedTest.verdict.in_(sorted(RERUN_VERDICTS)))
     query = select(PlannedTest.test_id).where(*broken).order_by(PlannedTest.id).limit(_FAILED_CAP)
@@ -156,10 +166,10 @@ def _retest(session: Session, asked: Asked, command: Command, _place: int) -> st
         session, asked.actor, whole.run.id, asked.now, failed=not tests, tests=tests, where=asked.where
     )
     what = words.failed_tests(len(failed) if tests else len(made.only))
-    return words.done(command, words.again(asked.run(made.id), asked.run(whole.run.id), what))
+    return Told(words.done(command, words.again(asked.run(made.id), asked.run(whole.run.id), what)), made.id)
 
 
-def _cancel(session: Session, asked: Asked, command: Command, _place: int) -> str:
+def _cancel(session: Session, asked: Asked, command: Command, _place: int) -> Told:
     number = _number(asked, command)
     under_way = (
         func.lower(Run.repo) == asked.settings.upstream_repo.lower(),
@@ -172,15 +182,16 @@ def _cancel(session: Session, asked: Asked, command: Command, _place: int) -> st
     by = f"{asked.comment.login} in a comment"
     for run_id in ids:
         run_actions.call_run_off(session, asked.actor, run_id, asked.now, by=by, where=asked.where)
-    return words.done(command, words.cancelled([asked.run(run_id) for run_id in ids]))
+    return Told(words.done(command, words.cancelled([asked.run(run_id) for run_id in ids])))
 
 
-def _why(session: Session, asked: Asked, command: Command, _place: int) -> str:
+def _why(session: Session, asked: Asked, command: Command, _place: int) -> Told:
     whole = answer_of(_newest_head(session, asked, _number(asked, command)))
     link = asked.run(whole.run.id)
     if whole.run.selection_state is None:
-        raise RefusedError(words.not_selected_yet(link))
-    return words.told(command, reasons.why(session, whole, command.names[0], link))
+        over = whole.run.state in FINAL_RUN_STATES
+        raise RefusedError(words.never_selected(link) if over else words.not_selected_yet(link))
+    return Told(words.told(command, reasons.why(session, whole, command.names[0], link)))
 
 
 def _change(session: Session, asked: Asked, number: int) -> Change | None:
@@ -203,7 +214,7 @@ def _settled(session: Session, asked: Asked, head: Head) -> Answer:
     return answer_of(head)
 
 
-_DEEDS: Mapping[Verb, Callable[[Session, Asked, Command, int], str]] = {
+_DEEDS: Mapping[Verb, Callable[[Session, Asked, Command, int], Told]] = {
     Verb.TEST: _test,
     Verb.RETEST: _retest,
     Verb.CANCEL: _cancel,

@@ -10,12 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from relay.comments.commands import MOST, PREFIX, Command, Target, Verb
 from relay.comments.neutral import block, code
 from relay.contract import Decision
-from relay.views import Verdict
+from relay.runs.queries import FAILURES
+from relay.views import Conclusion, RunState, RunSummary, Verdict
 
 #: The first line of our comment, by which it is found again. Shown by nothing.
 MARKER = "<!-- oot-relay: answers to /relay commands -->"
 
 _DONE, _NOT_DONE, _TOLD = "✓", "✗", "ⓘ"
+_ENDINGS: Mapping[str, tuple[str, str]] = {
+    Conclusion.SUCCESS: ("✓", "succeeded"),
+    Conclusion.FAILURE: ("✗", "failed"),
+    Conclusion.NEUTRAL: ("○", "has no answer"),
+    RunState.CANCELLED: ("⊘", "was cancelled"),
+    RunState.FAILED: ("⚙", "could not be finished"),
+}
 _STAGES = {1: "change", 2: "ownership", 3: "triage", 4: "manifests"}
 _HELP: Mapping[Verb, tuple[str, str]] = {
     Verb.TEST: ("[TEST ...] or all", "run the change's selection again; only these tests; or every test there is"),
@@ -128,6 +136,14 @@ def again(run: str, old: str, what: str) -> str:
     return f"{run} runs {what} of {old} again."
 
 
+def all_again(run: str, old: str) -> str:
+    return f"{run} tests the change of {old} again, selected anew."
+
+
+def full_again(run: str, old: str) -> str:
+    return f"{run} runs every test there is for the change of {old}."
+
+
 def failed_tests(count: int) -> str:
     return f"the {count} failed {'test' if count == 1 else 'tests'}"
 
@@ -169,6 +185,10 @@ def not_selected_yet(run: str) -> str:
     return f"{run} has not chosen its tests yet. Ask again in some minutes."
 
 
+def never_selected(run: str) -> str:
+    return f"{run} ended before it chose its tests. `{PREFIX} test` starts another one."
+
+
 def not_considered(name: str, run: str, nearest: Sequence[str]) -> str:
     found = _did_you_mean(nearest) or " So nothing that was looked at ties it to the change, or there is no such test."
     return f"{run} did not consider {code(name)}.{found}"
@@ -195,6 +215,19 @@ def _outcome(verdicts: Mapping[Verdict | None, int]) -> str:
     ]
     total = sum(verdicts.values())
     return f"It has {total} {'variant' if total == 1 else 'variants'}: {', '.join(counts)}."
+
+
+def ended(run: RunSummary, link: str, failed: Sequence[tuple[str, Verdict]]) -> str:
+    """What became of a run: the verdict, the first tests that speak against the change, and what to do next."""
+    sign, word = _ENDINGS[run.conclusion or run.state]
+    sentence = f"{sign} {link} {word}: {code(run.headline, 600)}"
+    if not failed:
+        return sentence
+    count = sum(run.verdicts.get(verdict, 0) for verdict in FAILURES)
+    more = f"\n\n{count - len(failed)} more are in {link}." if count > len(failed) else ""
+    lines = "\n".join(f"{verdict:<10}  {test}" for test, verdict in failed)
+    hint = f"`{PREFIX} retest` runs them again, `{PREFIX} why TEST` says why one ran."
+    return f"{sentence}\n\n{block(lines, 3_000)}{more}\n\n{hint}"
 
 
 def _answered(command: Command, sign: str, sentence: str) -> str:

@@ -1,17 +1,21 @@
 """Our one comment on a pull request: the newest answers first, older ones folded away, within GitHub's bounds.
 
-Reads only. A comment that is too long is refused whole, so it is bounded here, in bytes.
+Sends nothing. A comment that is too long is refused whole, so it is bounded here, in bytes.
 """
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relay.comments import comment_words as words
 from relay.comments.neutral import cut, size
+from relay.outbox.queue import enqueue
 from relay.settings import RelaySettings
 from relay.store.comment_models import CommentAnswer
+from relay.store.crcr_models import OutboxKind
 
 #: GitHub takes 65,536; counted in bytes that is always enough, whatever it counts in.
 BYTES_CAP = 65_000
@@ -29,9 +33,24 @@ def whole_comment(session: Session, settings: RelaySettings, repo: str, number: 
     return _bounded(top, shown[1:], total - len(shown))
 
 
+def put_up(session: Session, settings: RelaySettings, answer: CommentAnswer, now: datetime, occasion: str) -> None:
+    """Have our comment on the pull request of this answer say what is on record now, once for each occasion."""
+    lane = f"comment/{answer.repo_key}/{answer.pr_number}"
+    enqueue(
+        session,
+        kind=OutboxKind.COMMENT,
+        key=f"{lane}/{answer.comment_id}/{occasion}",
+        lane=lane,
+        target=answer.repo,
+        body={"number": answer.pr_number, "text": whole_comment(session, settings, answer.repo, answer.pr_number)},
+        now=now,
+    )
+
+
 def _shown(row: CommentAnswer, web_url: str) -> str:
     address = f"{web_url}/{row.repo}/pull/{row.pr_number}#issuecomment-{row.comment_id}"
-    return f"{words.asked(row.login, address)}\n\n{row.answer}"
+    parts = (words.asked(row.login, address), row.answer, row.ending)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _bounded(top: str, older: list[str], left_out: int) -> str:

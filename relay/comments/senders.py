@@ -16,16 +16,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.comments import comment_words as words
-from relay.comments.acting import RefusedError, answer, pull_number
+from relay.comments.acting import RefusedError, Told, answer, pull_number
 from relay.comments.asked import Asked, Comment
 from relay.comments.commands import MOST, Command, Verb, commands_in
-from relay.comments.page import whole_comment
+from relay.comments.page import put_up
 from relay.comments.rights import may, needs_permission
 from relay.context import RelayContext
 from relay.crcr.endings import ending_of
 from relay.github.types import GitHubError, SeenComment
 from relay.intake.events import PullRequestChanged, parse_event
-from relay.outbox.queue import enqueue
 from relay.outbox.types import Ending, Letter, Sender, Sent, Undeliverable
 from relay.parts import GitHub
 from relay.settings import RelaySettings
@@ -82,10 +81,9 @@ class CommandSender:
         asked = self._asked(comment, ending.answer, now)
         answers = [_answered(session, asked, it, place) for place, it in enumerate(commands[:MOST])]
         if len(commands) > MOST:
-            answers.append(words.too_many())
-        _keep(session, comment, "\n\n".join(answers), now)
-        _queue(session, self._settings, comment, now)
-        if any(it.verb in (Verb.TEST, Verb.RETEST) for it in commands):
+            answers.append(Told(words.too_many()))
+        put_up(session, self._settings, _keep(session, comment, answers, now), now, "answered")
+        if any(it.run_id is not None for it in answers):
             _wake_after_commit(session, self._waker, self._settings.device)
 
     def _permission(self, comment: Comment, commands: Sequence[Command]) -> str:
@@ -180,10 +178,10 @@ class CommentSender:
         return by_us and seen.text.startswith(words.MARKER)
 
 
-def _answered(session: Session, asked: Asked, command: Command, place: int) -> str:
+def _answered(session: Session, asked: Asked, command: Command, place: int) -> Told:
     late = asked.now - _moment(asked.comment.at, asked.now)
     if late > LATE and needs_permission(command):
-        return words.not_done(command, words.too_late(round(late.total_seconds() / 3_600)))
+        return Told(words.not_done(command, words.too_late(round(late.total_seconds() / 3_600))))
     return answer(session, asked, command, place)
 
 
@@ -209,32 +207,21 @@ def _is_answered(session: Session, comment: Comment) -> bool:
     return session.scalar(select(CommentAnswer.id).where(*of_comment)) is not None
 
 
-def _keep(session: Session, comment: Comment, answer_text: str, now: datetime) -> None:
+def _keep(session: Session, comment: Comment, answers: Sequence[Told], now: datetime) -> CommentAnswer:
     row = CommentAnswer(
         repo=comment.repo,
         repo_key=comment.repo.casefold(),
         pr_number=comment.number,
         comment_id=comment.comment_id,
         login=comment.login,
-        answer=answer_text,
+        answer="\n\n".join(told.text for told in answers),
         at=now,
+        awaited_run_id=next((told.run_id for told in reversed(answers) if told.run_id is not None), None),
+        ending="",
     )
     session.add(row)
     session.flush()
-
-
-def _queue(session: Session, settings: RelaySettings, comment: Comment, now: datetime) -> None:
-    where = f"comment/{comment.repo.casefold()}/{comment.number}"
-    text = whole_comment(session, settings, comment.repo, comment.number)
-    enqueue(
-        session,
-        kind=OutboxKind.COMMENT,
-        key=f"{where}/{comment.comment_id}",
-        lane=where,
-        target=comment.repo,
-        body={"number": comment.number, "text": text},
-        now=now,
-    )
+    return row
 
 
 def _wake_after_commit(session: Session, waker: Waker, device: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from relay.store.access_models import ACTOR_CAP
@@ -32,10 +32,14 @@ class PullComment(Base):
 
 class CommentAnswer(Base):
     """What was answered to a comment with commands. `comment_id` is GitHub's number of the comment that asked;
-    `answer` is Markdown of ours, in which all that came from outside is harmless already."""
+    `answer` is Markdown of ours, in which all that came from outside is harmless already, and so is `ending`: what
+    became of the run that was started. Until that is told, `awaited_run_id` is the run."""
 
     __tablename__ = "comment_answers"
-    __table_args__ = (Index(None, "repo_key", "comment_id", unique=True), Index(None, "repo_key", "pr_number", "id"))
+    __table_args__ = (
+        *(Index(None, "repo_key", "comment_id", unique=True), Index(None, "repo_key", "pr_number", "id")),
+        Index(None, "awaited_run_id"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     repo: Mapped[str] = mapped_column(String(REPO_CAP))
@@ -45,3 +49,5 @@ class CommentAnswer(Base):
     login: Mapped[str] = mapped_column(String(ACTOR_CAP))
     answer: Mapped[str] = mapped_column(CappedText(ANSWER_CAP))
     at: Mapped[datetime]
+    awaited_run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
+    ending: Mapped[str] = mapped_column(CappedText(ANSWER_CAP), default="")

@@ -122,7 +122,7 @@ def test_somebody_who_may_cancels_and_tests_again(scene: Scene) -> None:
     scene.say("Thanks!\n\n/relay cancel\n\n> /relay test\n")
     assert "is cancelled." in scene.wait_for("/relay cancel")
     scene.say("/relay test")
-    scene.wait_for("runs all of")
+    scene.wait_for("tests the change of")
     assert [run.state for run in scene.runs()] == [RunState.CANCELLED, RunState.RECEIVED]
     scene.say("/relay test all", by="contributor")
     body = scene.wait_for("may not")

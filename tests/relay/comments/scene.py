@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from relay.comments import endings
 from relay.comments.senders import senders
 from relay.context import RelayContext
 from relay.intake.deliveries import handle_delivery, record_delivery
@@ -149,6 +150,12 @@ class Scene:
         only = self.newest().only or [FINE, BROKEN, OTHER]
         self.story.select(report_of([[planned(test) for test in only]]))
         self.story.run_all({test: regressed(test, "again") for test in broken})
+
+    def end(self) -> int:
+        """A turn of the sweep, and what it has sent."""
+        told = endings.tell(self.context)
+        self.outbox.deliver_due()
+        return told
 
     def pull(self, *, head: str = HEAD, state: str = "open", number: int = PR) -> None:
         """GitHub knows this pull request."""

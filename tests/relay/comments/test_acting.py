@@ -27,19 +27,19 @@ def test_retest_runs_the_failed_tests_again(scene: Scene) -> None:
     assert scene.waker.woken == [("spyre", 2)]
 
 
-def test_retest_goes_by_what_is_known_now(scene: Scene) -> None:
+def test_retest_goes_by_what_is_known_now(shared: Scene) -> None:
     """A test that was run again since, and is fine, is not failed any more; what was not run again still is."""
-    scene.pull()
-    old = scene.finished_run()
-    scene.comment(f"/relay test {BROKEN}")
-    assert scene.newest().only == [BROKEN]
-    scene.finish_newest()
-    scene.comment("/relay retest")
-    assert (scene.newest().rerun_of, scene.newest().only) == (old, [OTHER])
-    scene.finish_newest()
-    scene.comment("/relay retest")
-    assert "has no failed test" in scene.answer()
-    assert len(scene.runs()) == 3
+    shared.pull()
+    old = shared.finished_run()
+    shared.comment(f"/relay test {BROKEN}")
+    assert shared.newest().only == [BROKEN]
+    shared.finish_newest()
+    shared.comment("/relay retest")
+    assert (shared.newest().rerun_of, shared.newest().only) == (old, [OTHER])
+    shared.finish_newest()
+    shared.comment("/relay retest")
+    assert "has no failed test" in shared.answer()
+    assert len(shared.runs()) == 3
 
 
 def test_test_runs_the_whole_plan_again_even_after_single_tests(scene: Scene) -> None:
@@ -57,7 +57,7 @@ def test_all_is_every_test_there_is(scene: Scene, command: str) -> None:
     scene.finished_run()
     scene.comment(command)
     assert scene.newest().full == "a comment on the pull request asked for every test"
-    assert "runs every test of" in scene.answer()
+    assert "runs every test there is for the change of" in scene.answer()
 
 
 def test_the_device_is_a_name_for_the_whole(scene: Scene) -> None:
@@ -79,11 +79,11 @@ def test_the_device_is_a_name_for_the_whole(scene: Scene) -> None:
         (f"{FINE} test_broken__a_spyre", {FINE, BROKEN}),
     ],
 )
-def test_tests_are_found_by_the_names_people_use(scene: Scene, name: str, meant: set[str]) -> None:
-    scene.pull()
-    scene.finished_run()
-    scene.comment(f"/relay test {name}")
-    assert set(scene.newest().only) == meant
+def test_tests_are_found_by_the_names_people_use(shared: Scene, name: str, meant: set[str]) -> None:
+    shared.pull()
+    shared.finished_run()
+    shared.comment(f"/relay test {name}")
+    assert set(shared.newest().only) == meant
 
 
 @pytest.mark.parametrize(
@@ -97,27 +97,27 @@ def test_tests_are_found_by_the_names_people_use(scene: Scene, name: str, meant:
         ("a\x00b", "did not plan"),
     ],
 )
-def test_a_test_that_was_not_planned_is_answered_with_the_nearest(scene: Scene, name: str, answer: str) -> None:
-    scene.pull()
-    scene.finished_run()
-    scene.comment(f"/relay test {name}")
-    assert answer in scene.answer()
-    assert len(scene.runs()) == 1
+def test_a_test_that_was_not_planned_is_answered_with_the_nearest(shared: Scene, name: str, answer: str) -> None:
+    shared.pull()
+    shared.finished_run()
+    shared.comment(f"/relay test {name}")
+    assert answer in shared.answer()
+    assert len(shared.runs()) == 1
 
 
-def test_a_head_nobody_tested_yet_gets_its_first_run(scene: Scene) -> None:
+def test_a_head_nobody_tested_yet_gets_its_first_run(shared: Scene) -> None:
     """The webhook got lost, or came before this relay. What still runs for an earlier head is overtaken."""
-    old = scene.story.open(pr=PR, head=HEAD)
-    scene.pull(head=NEXT)
-    scene.comment("/relay test")
-    made = scene.newest()
+    old = shared.story.open(pr=PR, head=HEAD)
+    shared.pull(head=NEXT)
+    shared.comment("/relay test")
+    made = shared.newest()
     assert (made.head_sha, made.fetch_ref, made.trigger) == (NEXT, "refs/pull/7/head", Trigger.MANUAL)
-    assert scene.runs()[0].state is RunState.CANCELLED
-    assert scene.actions() == [("maintainer", "comment", "run.open", made.id)]
-    assert f"tests `{NEXT[:12]}`" in scene.answer()
-    assert scene.runs()[0].id == old
-    scene.comment("/relay test")
-    assert "is not finished" in scene.answer()
+    assert shared.runs()[0].state is RunState.CANCELLED
+    assert shared.actions() == [("maintainer", "comment", "run.open", made.id)]
+    assert f"tests `{NEXT[:12]}`" in shared.answer()
+    assert shared.runs()[0].id == old
+    shared.comment("/relay test")
+    assert "is not finished" in shared.answer()
 
 
 def test_a_closed_pull_request_gets_no_first_run(scene: Scene) -> None:
@@ -143,17 +143,17 @@ def test_what_still_runs_is_not_doubled(scene: Scene, command: str) -> None:
     assert len(scene.runs()) == 1
 
 
-def test_cancel_stops_all_that_runs_for_the_pull_request_and_nothing_else(scene: Scene) -> None:
-    first, other = scene.story.open(pr=PR), scene.story.open(pr=PR + 1)
-    second = scene.story.open(pr=PR, head=NEXT)
-    scene.comment("/relay cancel")
-    states = {run.id: run.state for run in scene.runs()}
+def test_cancel_stops_all_that_runs_for_the_pull_request_and_nothing_else(shared: Scene) -> None:
+    first, other = shared.story.open(pr=PR), shared.story.open(pr=PR + 1)
+    second = shared.story.open(pr=PR, head=NEXT)
+    shared.comment("/relay cancel")
+    states = {run.id: run.state for run in shared.runs()}
     assert states == {first: RunState.CANCELLED, second: RunState.CANCELLED, other: RunState.RECEIVED}
-    assert scene.newest().headline == "Cancelled by maintainer in a comment."
-    assert scene.actions() == [("maintainer", "comment", "run.cancel", second)]
-    assert "is cancelled." in scene.answer()
-    scene.comment("/relay cancel")
-    assert "Nothing runs for this pull request." in scene.answer()
+    assert shared.newest().headline == "Cancelled by maintainer in a comment."
+    assert shared.actions() == [("maintainer", "comment", "run.cancel", second)]
+    assert "is cancelled." in shared.answer()
+    shared.comment("/relay cancel")
+    assert "Nothing runs for this pull request." in shared.answer()
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_cancel_stops_all_that_runs_for_the_pull_request_and_nothing_else(scene:
         ("zzz", ["did not consider `zzz`. So nothing that was looked at ties it to the change"]),
     ],
 )
-def test_why_tells_the_decision_with_every_reason(scene: Scene, name: str, parts: list[str]) -> None:
-    scene.finished_run()
-    scene.comment(f"/relay why {name}")
+def test_why_tells_the_decision_with_every_reason(shared: Scene, name: str, parts: list[str]) -> None:
+    shared.finished_run()
+    shared.comment(f"/relay why {name}")
     for part in parts:
-        assert part in scene.answer()
-    assert scene.actions() == []
+        assert part in shared.answer()
+    assert shared.actions() == []
 
 
 def test_why_has_to_wait_for_the_selection(scene: Scene) -> None:
@@ -187,6 +187,8 @@ def test_why_has_to_wait_for_the_selection(scene: Scene) -> None:
     scene.story.open(pr=PR)
     scene.comment("/relay why test_broken")
     assert "has not chosen its tests yet" in scene.answer()
+    scene.comment("/relay cancel\n/relay why test_broken")
+    assert "ended before it chose its tests" in scene.answer()
 
 
 def test_help_lists_every_command(scene: Scene) -> None:
@@ -203,12 +205,12 @@ def test_a_wrong_command_is_answered_with_the_nearest_right_one(scene: Scene) ->
     assert "`/relay approve`\n✗ There is no such command. `/relay help` lists those there are." in scene.answer()
 
 
-def test_several_commands_are_done_in_their_order(scene: Scene) -> None:
-    scene.pull()
-    scene.story.open(pr=PR)
-    scene.comment("/relay cancel\nand then\n/relay test\n/relay retest")
-    assert [run.state for run in scene.runs()] == [RunState.CANCELLED, RunState.RECEIVED]
-    assert [line[0] for line in scene.answer().splitlines() if line.startswith(("✓", "✗"))] == ["✓", "✓", "✗"]
+def test_several_commands_are_done_in_their_order(shared: Scene) -> None:
+    shared.pull()
+    shared.story.open(pr=PR)
+    shared.comment("/relay cancel\nand then\n/relay test\n/relay retest")
+    assert [run.state for run in shared.runs()] == [RunState.CANCELLED, RunState.RECEIVED]
+    assert [line[0] for line in shared.answer().splitlines() if line.startswith(("✓", "✗"))] == ["✓", "✓", "✗"]
 
 
 def test_more_commands_than_are_read_are_said_to_be(scene: Scene) -> None:
@@ -247,19 +249,19 @@ def test_whoever_opened_the_pull_request_may_ask_why(scene: Scene) -> None:
     assert "may not" in scene.answer()
 
 
-def test_a_backends_pull_request_names_the_one_that_is_meant(scene: Scene) -> None:
+def test_a_backends_pull_request_names_the_one_that_is_meant(shared: Scene) -> None:
     """Its own number says nothing upstream."""
     backend: dict[str, Any] = {"repo": BACKEND, "pr": 3}
-    scene.pull()
-    old = scene.finished_run()
-    scene.comment("/relay retest", **backend)
-    assert f"for example `/relay retest {REPO}#7`" in scene.answer()
-    scene.comment(f"/relay retest {REPO.upper()}#{PR}", **backend)
-    assert scene.newest().rerun_of == old
-    assert scene.github.calls.count(("permission", BACKEND)) == 2
-    scene.comment(f"/relay why test_left_out {REPO}#{PR}", **backend)
-    assert "is left out" in scene.answer()
-    scene.comment("/relay cancel someone/else#7", **backend)
-    assert f"`someone/else#7` is no pull request of `{REPO}`." in scene.answer()
-    scene.comment(f"/relay cancel {REPO}#{PR}", **backend)
-    assert scene.newest().state is RunState.CANCELLED
+    shared.pull()
+    old = shared.finished_run()
+    shared.comment("/relay retest", **backend)
+    assert f"for example `/relay retest {REPO}#7`" in shared.answer()
+    shared.comment(f"/relay retest {REPO.upper()}#{PR}", **backend)
+    assert shared.newest().rerun_of == old
+    assert shared.github.calls.count(("permission", BACKEND)) == 2
+    shared.comment(f"/relay why test_left_out {REPO}#{PR}", **backend)
+    assert "is left out" in shared.answer()
+    shared.comment("/relay cancel someone/else#7", **backend)
+    assert f"`someone/else#7` is no pull request of `{REPO}`." in shared.answer()
+    shared.comment(f"/relay cancel {REPO}#{PR}", **backend)
+    assert shared.newest().state is RunState.CANCELLED

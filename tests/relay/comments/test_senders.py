@@ -30,17 +30,17 @@ def put(scene: Scene, text: str, *, app_id: int | None, bot: bool) -> int:
     return number
 
 
-def test_there_is_one_comment_and_it_is_edited(scene: Scene) -> None:
+def test_there_is_one_comment_and_it_is_edited(shared: Scene) -> None:
     for text in ("/relay help", "/relay approve", "/relay cancel"):
-        scene.comment(text)
-    (only,) = scene.github.comments_by_id.values()
+        shared.comment(text)
+    (only,) = shared.github.comments_by_id.values()
     assert only.writes == 3
     assert only.seen.text.startswith(MARKER)
     newest, _, folded = only.seen.text.partition("<details>")
     assert "`/relay cancel`" in newest
     assert "`/relay approve`" in folded
     assert "2 earlier answers" in folded
-    assert [method for method, _ in scene.github.calls].count("comments") == 1
+    assert [method for method, _ in shared.github.calls].count("comments") == 1
 
 
 def test_every_pull_request_has_its_own(scene: Scene) -> None:
@@ -58,13 +58,13 @@ def test_it_is_found_again_by_a_new_process(scene: Scene) -> None:
     assert [one.writes for one in scene.github.comments_by_id.values()] == [2]
 
 
-def test_it_is_found_again_by_a_new_record(scene: Scene) -> None:
+def test_it_is_found_again_by_a_new_record(shared: Scene) -> None:
     """Or by this one, when the answer to the first writing was lost."""
-    scene.comment("/relay help")
-    with scene.context.store.writing() as session:
+    shared.comment("/relay help")
+    with shared.context.store.writing() as session:
         session.delete(session.get_one(PullComment, (REPO, PR)))
-    scene.comment("/relay help")
-    assert [one.writes for one in scene.github.comments_by_id.values()] == [2]
+    shared.comment("/relay help")
+    assert [one.writes for one in shared.github.comments_by_id.values()] == [2]
 
 
 def test_a_comment_whose_answer_was_lost_is_not_written_twice(scene: Scene) -> None:
@@ -142,25 +142,25 @@ def test_a_refusal_is_a_dead_letter_that_says_why(scene: Scene, method: str) -> 
     assert len(scene.runs()) == (1 if method == "permission" else 2)
 
 
-def test_a_comment_that_is_told_twice_is_answered_once(scene: Scene) -> None:
+def test_a_comment_that_is_told_twice_is_answered_once(shared: Scene) -> None:
     """By another delivery of the same comment."""
-    scene.finished_run()
-    payload = comment_payload("/relay retest", "maintainer", number=500, at=scene.clock.at)
+    shared.finished_run()
+    payload = comment_payload("/relay retest", "maintainer", number=500, at=shared.clock.at)
     for _ in range(2):
-        scene.deliver(payload)
-    scene.drain()
-    assert (len(scene.runs()), len(scene.answers())) == (2, 1)
+        shared.deliver(payload)
+    shared.drain()
+    assert (len(shared.runs()), len(shared.answers())) == (2, 1)
 
 
-def test_a_comment_is_answered_once_though_its_letter_was_forgotten(scene: Scene) -> None:
-    scene.finished_run()
-    payload = comment_payload("/relay retest", "maintainer", number=500, at=scene.clock.at)
+def test_a_comment_is_answered_once_though_its_letter_was_forgotten(shared: Scene) -> None:
+    shared.finished_run()
+    payload = comment_payload("/relay retest", "maintainer", number=500, at=shared.clock.at)
     for _ in range(2):
-        scene.deliver(payload)
-        scene.drain()
-        with scene.context.store.writing() as session:
+        shared.deliver(payload)
+        shared.drain()
+        with shared.context.store.writing() as session:
             session.execute(delete(OutboxItem))
-    assert (len(scene.runs()), len(scene.answers())) == (2, 1)
+    assert (len(shared.runs()), len(shared.answers())) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -245,30 +245,30 @@ def test_a_comment_without_a_usable_time_is_taken_for_new(scene: Scene) -> None:
     assert len(scene.runs()) == 2
 
 
-def test_a_worker_is_woken_for_what_it_can_find(scene: Scene) -> None:
+def test_a_worker_is_woken_for_what_it_can_find(shared: Scene) -> None:
     """After the commit, once; nobody for what starts nothing."""
-    scene.finished_run()
-    scene.comment("/relay help\n/relay why test_broken\n/relay cancel")
-    assert scene.waker.woken == []
-    scene.comment("/relay retest")
-    assert scene.waker.woken == [("spyre", 2)]
+    shared.finished_run()
+    shared.comment("/relay help\n/relay why test_broken\n/relay cancel")
+    assert shared.waker.woken == []
+    shared.comment("/relay retest")
+    assert shared.waker.woken == [("spyre", 2)]
 
 
 HOSTILE = "@everyone ![x](https://evil.example/p.png) </details> <!-- `` ``` https://evil.example a/b#1 \u202e"
 
 
-def test_nothing_from_outside_does_anything_in_our_comment(scene: Scene) -> None:
+def test_nothing_from_outside_does_anything_in_our_comment(shared: Scene) -> None:
     """All that is shown outside of code is our own: no mention, no link but ours, no image, no tag but the fold's."""
-    run = scene.story.open(pr=PR)
+    run = shared.story.open(pr=PR)
     name = "test/test_@x.py::TestX::test_`@y`_[a](b)"
     chain = [reason(2, f"rule {HOSTILE}", f"evidence {HOSTILE}\n```\n@team\n```"), reason(3, "x", HOSTILE * 20)]
-    scene.story.select(report_of([[planned(f"{name}_spyre", base=name)]], decisions=[kept(name, *chain)]))
-    scene.github.permissions["ev`il"] = "write"
-    scene.comment(f"/relay why `` {name} ``\n\n/relay test {HOSTILE}\n\n/relay {HOSTILE}", by="ev`il")
-    scene.comment(f"/relay why {HOSTILE.replace(' ', '')}", by="maintainer")
-    assert "must run" in scene.answers()[0]
-    assert f"/runs/{run}" in scene.answers()[0]
-    shown = outside_of_code(scene.ours())
+    shared.story.select(report_of([[planned(f"{name}_spyre", base=name)]], decisions=[kept(name, *chain)]))
+    shared.github.permissions["ev`il"] = "write"
+    shared.comment(f"/relay why `` {name} ``\n\n/relay test {HOSTILE}\n\n/relay {HOSTILE}", by="ev`il")
+    shared.comment(f"/relay why {HOSTILE.replace(' ', '')}", by="maintainer")
+    assert "must run" in shared.answers()[0]
+    assert f"/runs/{run}" in shared.answers()[0]
+    shown = outside_of_code(shared.ours())
     for sign in ("@", "![", "evil.example", "a/b#1", "\u202e", "<!-- `"):
         assert sign not in shown
     allowed = {MARKER, "<details>", "<summary>", "</summary>", "</details>"}

@@ -30,12 +30,16 @@ def upgrade() -> None:
         sa.Column("login", sa.String(length=100), nullable=False),
         sa.Column("answer", sa.Text(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("awaited_run_id", sa.Integer(), nullable=True),
+        sa.Column("ending", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["awaited_run_id"], ["runs.id"], name="fk_comment_answers_awaited_run_id"),
         sa.PrimaryKeyConstraint("id", name="pk_comment_answers"),
     )
     op.create_index(
         "ix_comment_answers_repo_key_comment_id", "comment_answers", ["repo_key", "comment_id"], unique=True
     )
     op.create_index("ix_comment_answers_repo_key_pr_number_id", "comment_answers", ["repo_key", "pr_number", "id"])
+    op.create_index("ix_comment_answers_awaited_run_id", "comment_answers", ["awaited_run_id"])
 
 
 def downgrade() -> None:
