@@ -6,6 +6,7 @@ the service it starts. `--once` compares the verdict with the designed one.
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -46,9 +47,11 @@ def demo(
     Without --upstream the change is a real one made on the spot: it drops the device from two constants of
     torch.unravel_index, which nothing notices on CPU. Without --once the page stays up until Ctrl-C.
     """
+    from relay.cli.foreground import log_to_stderr
     from relay.machine.embedded import EmbeddedService
 
     out = Output(as_json)
+    log_to_stderr(usual=logging.WARNING)  # what happens is shown here in another way
     state_dir = _state_dir()
     out.note(demo_text.preparing(upstream))
     change = _change(state_dir, upstream, base, head)

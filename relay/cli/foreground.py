@@ -54,13 +54,12 @@ def started() -> None:
     gc.freeze()
 
 
-def log_to_stderr() -> None:
+def log_to_stderr(*, usual: int = logging.INFO) -> None:
     """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. stdout stays
-    for data. Warnings only under --quiet, all there is under --verbose."""
+    for data. Warnings only under --quiet, all there is under --verbose, else from `usual` up."""
     import structlog
 
-    level = logging.WARNING if manner().quiet else logging.DEBUG if manner().verbose else logging.INFO
-
+    level = logging.WARNING if manner().quiet else logging.DEBUG if manner().verbose else usual
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,

@@ -109,7 +109,8 @@ def process_delivery(
     )
     if delivery is None:
         return False
-    run = _act(session, delivery, _Asked(device, now, wishes, listening or Listening()))
+    with structlog.contextvars.bound_contextvars(delivery=delivery.delivery_id):
+        run = _act(session, delivery, _Asked(device, now, wishes, listening or Listening()))
     delivery.run_id = run.id if run else None
     return run is not None
 

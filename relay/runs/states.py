@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import CursorResult, select, update
 from sqlalchemy.orm import Session
 
+from relay.runs.event_log import log_after_commit
 from relay.store.models import Run, RunEvent, Shard, ShardState
 from relay.views import RunState
 
@@ -86,14 +87,19 @@ def transition(
     if not isinstance(result, CursorResult) or result.rowcount != 1:
         raise StaleTransitionError(f"{_name(record)} is not {record.state} any more")
     session.refresh(record)
-    run_id = record.id if isinstance(record, Run) else record.run_id
-    note(session, run_id, now, f"{_word(record)}.{to}", text)
+    kind = f"{_word(record)}.{to}"
+    if isinstance(record, Run):
+        note(session, record.id, now, kind, text)
+    else:
+        note(session, record.run_id, now, kind, text, shard=record.id)
 
 
-def note(session: Session, run_id: int, now: datetime, kind: str, text: str) -> None:
-    """Add a line to a run's history. The caller holds the run's lock (`lock_run`)."""
+def note(session: Session, run_id: int, now: datetime, kind: str, text: str, **about: int) -> None:
+    """Add a line to a run's history, and to the log. The caller holds the run's lock (`lock_run`). `about` are further
+    ids for the log."""
     session.add(RunEvent(run_id=run_id, at=now, kind=kind, text=text))
     session.flush()
+    log_after_commit(session, kind, text, run=run_id, **about)
 
 
 def _allowed(record: Run | Shard) -> frozenset[RunState] | frozenset[ShardState]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
@@ -30,6 +31,8 @@ from relay.intake.signature import SIGNATURE_HEADER, SignatureMismatchError, Sig
 from relay.intake.watching import INBOX
 from relay.web.body_cap import BodyTooLargeError, read_capped
 from relay.web.protocol_words import WEBHOOK_ANSWERS, WEBHOOK_ASKED
+
+_log = structlog.get_logger(__name__)
 
 EVENT_HEADER = "X-GitHub-Event"
 DELIVERY_HEADER = "X-GitHub-Delivery"
@@ -87,12 +90,18 @@ def _take_in(context: RelayContext, posted: _Posted) -> JSONResponse:
     if not is_ours(context.settings, posted.event, payload):
         return JSONResponse({"ignored": True})
     incoming = Incoming(posted.event, _identity(context, posted), posted.body, payload)
+    with structlog.contextvars.bound_contextvars(delivery=incoming.delivery_id):
+        return _decide(context, incoming)
+
+
+def _decide(context: RelayContext, incoming: Incoming) -> JSONResponse:
     try:
         received = receiving.receive(context, incoming)
     except ConflictError as error:
         raise _RefusalError(HTTPStatus.CONFLICT, f"{error.message} {error.hint}") from error
     except WebhookFailedError as failure:
         raise _RefusalError(failure.status, failure.detail) from failure
+    _log.info("webhook_taken", webhook=incoming.event, row=received.row_id, repeated=received.repeated)
     after = BackgroundTask(_after, context, incoming, received.row_id)
     return JSONResponse(_answer(context, incoming, received), received.status, background=after)
 

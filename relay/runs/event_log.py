@@ -1,0 +1,44 @@
+"""Writes lines of runs' histories to the log as well, once they are committed: what was rolled back never happened.
+
+One place for the ids that a person looks for: the run, the shard, and what is bound around (delivery, request).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+_log = structlog.get_logger(__name__)
+
+_WAITING = "run_event_log"
+#: Steps of runs and shards are few; everything else comes many times for each.
+_STEPS = ("run.", "shard.")
+
+
+def log_after_commit(session: Session, kind: str, text: str, **ids: int) -> None:
+    """Log a line of a history when this session commits; a rollback logs nothing. `ids` say what it is about."""
+    if _WAITING not in session.info:
+        session.info[_WAITING] = []
+        event.listen(session, "after_commit", _write)
+        event.listen(session, "after_rollback", _forget)
+    # What is bound now may not be when the transaction ends.
+    session.info[_WAITING].append((kind, text, structlog.contextvars.get_contextvars() | ids))
+
+
+def _write(session: Session) -> None:
+    for kind, text, ids in _taken(session):
+        write = _log.info if kind.startswith(_STEPS) else _log.debug
+        write(kind, **ids, text="".join(character if character.isprintable() else " " for character in text))
+
+
+def _forget(session: Session) -> None:
+    _taken(session)
+
+
+def _taken(session: Session) -> list[tuple[str, str, dict[str, Any]]]:
+    waiting: list[tuple[str, str, dict[str, Any]]] = session.info[_WAITING]
+    session.info[_WAITING] = []
+    return waiting
