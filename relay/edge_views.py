@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from relay.contract.texts import WholeNumber
 from relay.views import Page, View
 
 #: Edges that one request forgets.
@@ -53,7 +54,9 @@ class EdgeRemoval(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [{"ids": [17]}]})
 
-    ids: Annotated[tuple[Annotated[int, Field(ge=1, le=2**31 - 1)], ...], Field(min_length=1, max_length=REMOVALS_CAP)]
+    ids: Annotated[
+        tuple[Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)], ...], Field(min_length=1, max_length=REMOVALS_CAP)
+    ]
 
 
 class RemovedEdges(View):

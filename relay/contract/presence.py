@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import Message, ShortText
+from relay.contract.texts import Flag, Message, Number, ShortText, WholeNumber
 from relay.contract.work import TestedOn
 
 #: Of one machine; more are not told.
@@ -23,14 +23,14 @@ class WorkerPresent(Message):
     device: DeviceText
     process: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     version: ShortText
-    concurrency: int = Field(default=1, ge=1, le=1_000)
+    concurrency: WholeNumber = Field(default=1, ge=1, le=1_000)
     sandbox: ShortText = ""
     manifest_profile: ShortText = ""
     environments: tuple[TestedOn, ...] = Field(default=(), max_length=ENVIRONMENTS_CAP)
-    leaving: bool = False
+    leaving: Flag = False
 
 
 class PresenceReply(Message):
     """In how many seconds the relay wants to hear of the worker again; after some of these it counts as silent."""
 
-    again_in_s: float = Field(gt=0)
+    again_in_s: Number = Field(gt=0)

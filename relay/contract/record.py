@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import ID_CAP, OPERATORS_CAP, Message, OperatorName, ShortText
+from relay.contract.texts import ID_CAP, OPERATORS_CAP, Message, Number, OperatorName, ShortText, WholeNumber
 
 
 class OperatorsAsked(Message):
@@ -22,7 +22,7 @@ class OperatorUses(Message):
 
     operator: OperatorName
     tests: tuple[str, ...]
-    total: int = Field(ge=0)
+    total: WholeNumber = Field(ge=0)
 
 
 class ObservedOperators(Message):
@@ -44,7 +44,7 @@ class PastAsked(Message):
     files: tuple[PathText, ...] = Field(default=(), max_length=PAST_FILES_CAP)
     paths: tuple[PathText, ...] = Field(default=(), max_length=PAST_PATHS_CAP)
     repo: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
-    pr_number: int | None = Field(default=None, ge=0, lt=2**31)
+    pr_number: WholeNumber | None = Field(default=None, ge=0, lt=2**31)
     head_sha: str = Field(default="", pattern=r"^([0-9a-f]{40})?$")
 
 
@@ -54,7 +54,7 @@ class TestSeconds(Message):
     __test__ = False
     file: str
     test: str
-    seconds: float = Field(ge=0, allow_inf_nan=False)
+    seconds: Number = Field(ge=0, allow_inf_nan=False)
 
 
 class FailedLast(Message):
@@ -69,7 +69,7 @@ class BrokenWith(Message):
 
     path: str
     test: str
-    strength: float = Field(gt=0, allow_inf_nan=False)
+    strength: Number = Field(gt=0, allow_inf_nan=False)
 
 
 class MissedWith(Message):

@@ -6,7 +6,16 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from relay.contract.texts import MESSAGE_CAP, OPERATORS_CAP, Message, OperatorName, TestIdText
+from relay.contract.texts import (
+    MESSAGE_CAP,
+    OPERATORS_CAP,
+    Flag,
+    Message,
+    Number,
+    OperatorName,
+    TestIdText,
+    WholeNumber,
+)
 
 
 class Tree(StrEnum):
@@ -32,11 +41,11 @@ class Attempt(Message):
     `reused`: not run now, but known from an earlier run of the very same base (tree, torch, device profile)."""
 
     tree: Tree
-    number: int = Field(ge=1, le=1_000_000)
+    number: WholeNumber = Field(ge=1, le=1_000_000)
     observation: Observation
-    duration_s: float = Field(ge=0, allow_inf_nan=False)
+    duration_s: Number = Field(ge=0, allow_inf_nan=False)
     detail: str = Field(default="", max_length=MESSAGE_CAP)
-    reused: bool = False
+    reused: Flag = False
 
 
 class TestResult(Message):
@@ -53,7 +62,7 @@ class ResultsPosted(Message):
     """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 in a lease; repeats are answered alike."""
 
     lease_id: str
-    sequence: int = Field(ge=1, le=1_000_000)
+    sequence: WholeNumber = Field(ge=1, le=1_000_000)
     results: tuple[TestResult, ...]
 
 
@@ -75,4 +84,4 @@ class ShardFinished(Message):
 class Accepted(Message):
     """The worker API's plain yes."""
 
-    ok: bool = True
+    ok: Flag = True

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from relay.contract.texts import Message
+from relay.contract.texts import Flag, Message, Number, WholeNumber
 
 LOG_TEXT_CAP = 2_000
 LOG_LINES_CAP = 500
@@ -29,7 +29,7 @@ class LogKind(StrEnum):
 class LogLine(Message):
     """`at` is in seconds since the worker took the shard. Redacted by the worker."""
 
-    at: float = Field(ge=0, le=1e9, allow_inf_nan=False)
+    at: Number = Field(ge=0, le=1e9, allow_inf_nan=False)
     kind: LogKind
     text: str = Field(max_length=LOG_TEXT_CAP)
 
@@ -39,12 +39,12 @@ class LogPosted(Message):
     sent again is known by it. The last words may come after the shard has ended."""
 
     lease_id: str
-    first: int = Field(ge=0, le=100_000_000)
+    first: WholeNumber = Field(ge=0, le=100_000_000)
     lines: tuple[LogLine, ...] = Field(min_length=1, max_length=LOG_LINES_CAP)
 
 
 class LogTaken(Message):
     """How many lines of this lease the relay has seen; the next chunk begins there. `full`: no more are wanted."""
 
-    lines: int = Field(ge=0)
-    full: bool = False
+    lines: WholeNumber = Field(ge=0)
+    full: Flag = False

@@ -6,17 +6,17 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from relay.contract.texts import MESSAGE_CAP, Message, ShortText, TestIdText, TimeoutSeconds
+from relay.contract.texts import MESSAGE_CAP, Flag, Message, Number, ShortText, TestIdText, TimeoutSeconds, WholeNumber
 from relay.contract.work import Expected, TestedOn
 
 
 class ReasonMessage(Message):
     """One link of a test's reason chain (`selector.types.Reason`)."""
 
-    stage: int = Field(ge=1, le=4)
+    stage: WholeNumber = Field(ge=1, le=4)
     rule: ShortText
     evidence: str = Field(max_length=2_000)
-    score: float | None = None
+    score: Number | None = None
 
 
 #: The rule of the last reason of a test that was left out and runs all the same, by lot.
@@ -28,11 +28,11 @@ class Decision(Message):
     `probability` (0 to 1) is the estimate that the change breaks its file; both 0 where nothing is known."""
 
     test: TestIdText
-    kept: bool
-    must_run: bool = False
+    kept: Flag
+    must_run: Flag = False
     reasons: tuple[ReasonMessage, ...]
-    seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    probability: float = Field(default=0.0, ge=0, le=1)
+    seconds: Number = Field(default=0.0, ge=0, allow_inf_nan=False)
+    probability: Number = Field(default=0.0, ge=0, le=1)
 
     @property
     def by_lot(self) -> bool:
@@ -43,10 +43,10 @@ class Decision(Message):
 class FunnelStep(Message):
     """How many entered and left a stage (`selector.types.StageCount`)."""
 
-    stage: int = Field(ge=1, le=4)
+    stage: WholeNumber = Field(ge=1, le=4)
     name: ShortText
-    entered: int = Field(ge=0)
-    left: int = Field(ge=0)
+    entered: WholeNumber = Field(ge=0)
+    left: WholeNumber = Field(ge=0)
     unit: ShortText
     summary: str = Field(max_length=2_000)
 
@@ -71,7 +71,7 @@ class PlannedTestMessage(Message):
     rule: ShortText
     provenance: ShortText
     tags: tuple[str, ...] = ()
-    isolate: bool = False
+    isolate: Flag = False
     timeout_s: TimeoutSeconds | None = None
     op: ShortText = ""
     dtype: ShortText = ""
@@ -124,9 +124,9 @@ class SelectionReport(Message):
     tested_base_sha: str = ""
     tested_on: TestedOn | None = None
     plan_key: ShortText = ""
-    expected_seconds: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    seconds_saved: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    expected_misses: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    expected_seconds: Number = Field(default=0.0, ge=0, allow_inf_nan=False)
+    seconds_saved: Number = Field(default=0.0, ge=0, allow_inf_nan=False)
+    expected_misses: Number = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
 class SelectionPosted(Message):

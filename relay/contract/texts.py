@@ -1,10 +1,23 @@
-"""What every message is made of: texts with a cap, ids that the record takes, and the strictness of all messages."""
+"""What every message is made of: numbers that are numbers, texts with a cap, ids that the record takes, and the
+strictness of all messages."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+
+
+def _no_stand_in(value: object) -> object:
+    if isinstance(value, bool | str):
+        raise ValueError("is no number")  # noqa: TRY004 - pydantic makes an answer of a ValueError alone
+    return value
+
+
+#: As JSON has them: true is no 1, and "1" is none either.
+WholeNumber = Annotated[int, BeforeValidator(_no_stand_in)]
+Number = Annotated[float, Strict()]
+Flag = Annotated[bool, Strict()]
 
 MESSAGE_CAP = 8_000
 SHORT_CAP = 500
@@ -14,7 +27,7 @@ ID_CAP = 1_000
 _ID_BYTES = 2_000
 TestIdText = Annotated[str, Field(min_length=1, max_length=ID_CAP)]
 #: How long one test may take, by the wish of its manifest entry.
-TimeoutSeconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+TimeoutSeconds = Annotated[Number, Field(gt=0, le=86_400, allow_inf_nan=False)]
 OPERATORS_CAP = 500
 OPERATOR_CAP = 200
 OperatorName = Annotated[str, Field(min_length=1, max_length=OPERATOR_CAP)]

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from relay.contract.texts import WholeNumber
 from relay.views import Page, View
 
 #: Letters that one request makes due again.
@@ -118,7 +119,7 @@ class ReplayRequest(View):
 
     model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [{"ids": [96, 97]}]})
 
-    ids: Annotated[tuple[int, ...], Field(min_length=1, max_length=REPLAYS_CAP)]
+    ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1, max_length=REPLAYS_CAP)]
 
 
 class Replayed(View):

@@ -37,7 +37,7 @@ def letters(
     return paging.linked(page, page.next_before)
 
 
-@router.get("/{letter_id}", summary="One delivery of the outbox")
+@router.get("/{letter_id:int}", summary="One delivery of the outbox")
 def letter(context: Context, letter_id: LetterId) -> LetterDetail:
     """One of them, with the dispatch it belongs to."""
     with context.store.reading() as session:

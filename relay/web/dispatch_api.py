@@ -22,6 +22,7 @@ from relay.runs.queries import run_summary
 from relay.store.models import Delivery
 from relay.views import SubmissionView
 from relay.web.auth import Operator, OperatorOnly
+from relay.web.protocol_words import PULL_REQUEST_OPENED
 from relay.web.refusals import Responses, refuses
 
 router = APIRouter(prefix="/api/v1/dispatches", tags=["operator"], dependencies=[OperatorOnly])
@@ -31,7 +32,7 @@ _NOT_ABOUT_US = BadMessageError(
     "The dispatch is not about pytorch/pytorch.",
     "RELAY_UPSTREAM_REPO names the repository whose changes this relay tests.",
 )
-_EXAMPLE = {"event_type": "pull_request", "delivery_id": "6a1f0c2e", "payload": {"action": "opened", "number": 7}}
+_EXAMPLE = {"event_type": "pull_request", "delivery_id": "6a1f0c2e", "payload": PULL_REQUEST_OPENED}
 
 
 @router.post(

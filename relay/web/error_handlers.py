@@ -13,8 +13,11 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.routing import iter_route_contexts
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
 
 from relay.context import relay_context
 from relay.errors import RelayError
@@ -40,6 +43,11 @@ _HINTS = {
     405: "GET /api/v1/openapi.json lists the methods of each path.",
     413: "Send the content in smaller parts.",
 }
+_NO_JSON = ApiError(
+    code="invalid_request",
+    message="The body is not JSON in UTF-8.",
+    hint="GET /api/v1/openapi.json describes the form.",
+)
 #: Pages are for people, who did not choose a method or a size.
 _PAGE_SENTENCES = {404: ("There is no such page.", "The address may be mistyped or of an older version.")}
 #: What readers of results know these by (crcr-protocol 1.6).
@@ -118,10 +126,25 @@ def _http(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     status = error.status_code
+    if status == HTTPStatus.BAD_REQUEST and request.url.path.startswith(_API):
+        # FastAPI says so of a body that is no text, or nested without end; of any other that is no JSON it says 422.
+        return error_response(request, 422, _NO_JSON)
     answer = ApiError(code=_CODES.get(status, "http_error"), message=str(error.detail), hint=_HINTS.get(status, ""))
     response = error_response(request, status, answer)
     response.headers.update(error.headers or {})
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(methods_of(request.app, request.scope))
     return response
+
+
+def methods_of(app: FastAPI, scope: Scope) -> list[str]:
+    """The methods that an address has. Each route knows but its own; of routes that fit, the one that names the address
+    most exactly counts."""
+    found: dict[str, set[str]] = {}
+    for route in iter_route_contexts(app.routes):
+        if route.matches(scope)[0] is not Match.NONE:
+            found.setdefault(str(route.path), set()).update(route.methods or ())
+    return sorted(found[min(found, key=lambda path: path.count("{"))]) if found else []
 
 
 def _database(request: Request, error: Exception) -> Response:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from relay.context import Context
+from relay.contract.texts import Flag
 from relay.errors import ConflictError
 from relay.views import RunSummary
 from relay.web.auth import Operator, OperatorOnly
@@ -30,8 +31,8 @@ class RerunRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [{"failed": True}]})
 
-    failed: bool = False
-    full: bool = False
+    failed: Flag = False
+    full: Flag = False
     tests: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=1_000)], ...], Field(max_length=500)] = ()
 
 

@@ -33,6 +33,7 @@ CursorParameter = Annotated[
     str | None,
     Query(
         max_length=_CURSOR_CAP,
+        pattern="^[A-Za-z0-9_-]*$",
         description="Where the page begins: part of `next` of the page before. Leave it out for the first page.",
     ),
 ]

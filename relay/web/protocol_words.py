@@ -14,11 +14,16 @@ _OBJECT = {"type": "object"}
 _SHA = "1f" * 20
 _DELIVERY = "6a1f0c2e-7d1b-11f0-8c3a-5b8e4f1a2b3c"
 _PULL = {"number": 4711, "head": {"sha": _SHA}, "base": {"ref": "main", "sha": "2e" * 20}}
-_WEBHOOK = {"action": "opened", "number": 4711, "pull_request": _PULL, "repository": {"full_name": "pytorch/pytorch"}}
+PULL_REQUEST_OPENED = {
+    "action": "opened",
+    "number": 4711,
+    "pull_request": _PULL,
+    "repository": {"full_name": "pytorch/pytorch"},
+}
 _CALLBACK = {
     "event_type": "pull_request",
     "delivery_id": _DELIVERY,
-    "payload": _WEBHOOK,
+    "payload": PULL_REQUEST_OPENED,
     "crcr": {"nonce": "...", "issued_at": 1_796_000_000},
     "workflow": {
         "status": "completed",
@@ -59,9 +64,14 @@ def _body(example: object, **more: Any) -> dict[str, Any]:
 
 
 WEBHOOK_ASKED = _body(
-    _WEBHOOK,
+    PULL_REQUEST_OPENED,
     parameters=[
-        _header("X-GitHub-Event", "The event's name; others than it knows are answered unread", "pull_request"),
+        _header(
+            "X-GitHub-Event",
+            "The event's name; others than it knows are answered unread",
+            "pull_request",
+            required=False,
+        ),
         _header("X-GitHub-Delivery", "GitHub's own name of the delivery", _DELIVERY),
         _header("X-Hub-Signature-256", "HMAC of the body under RELAY_WEBHOOK_SECRET", "sha256=" + "0d" * 32),
     ],

@@ -73,7 +73,7 @@ def _how(method: str, operation: Mapping[str, Any]) -> Iterator[str]:
     if operation.get("security"):
         yield '-H "Authorization: Bearer $RELAY_TOKEN"'
     for parameter in operation.get("parameters", ()):
-        if parameter["in"] == "header" and parameter.get("required"):
+        if parameter["in"] == "header" and "example" in parameter and parameter["name"] != "Authorization":
             header = f"{parameter['name']}: {parameter.get('example', '')}"
             yield f"-H {shlex.quote(header)}"
     if content is not None:

@@ -132,7 +132,7 @@ def test_a_list_does_not_take_what_is_no_cursor_of_it(readers: Readers) -> None:
             answer = readers.client.get(path.replace("{run_id}", "40"), params=query)
             assert answer.status_code in {200, 404, 422}, (path, cursor, answer.text)
             if answer.status_code == 422:
-                assert answer.json()["code"] == "invalid_cursor"
+                assert answer.json()["code"] in {"invalid_cursor", "invalid_request"}
     for cursor in odd[4:9]:
         assert readers.client.get("/api/v1/runs", params={"cursor": cursor}).status_code == 422
 
