@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_settings import SettingsError as UnreadableVariable
 
-from relay.cli import text
+from relay.cli import text, usage_text
 from relay.cli.output import trace
 from relay.client import ApiClient, is_loopback
 from relay.failures import Failure
@@ -89,5 +89,5 @@ def _operator_token(settings: RelaySettings, url: str) -> str:
 
 
 def _problem(location: tuple[int | str, ...], message: str) -> str:
-    message = message.removeprefix("Value error, ")
+    message = usage_text.in_our_words(message)
     return f"{variable_of(str(location[0]))}: {message}" if location else message

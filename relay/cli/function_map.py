@@ -51,7 +51,11 @@ def record(
     from relay.failures import Failure
 
     shown = Output(as_json)
+    if not tree.is_dir():
+        raise Failure(text.no_tree(str(tree)), text.no_tree_hint())
     wanted = files or _named_in_manifests(manifests)
+    if not wanted:
+        raise Failure(text.no_files(), text.no_files_hint())
     arguments = ("--tree", str(tree), "--out", str(out), "--device", device, *_cache(), "--", *wanted)
     answer = run_program("workers.map_program", arguments, {}, shown.note)
     if answer.code:

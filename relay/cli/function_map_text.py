@@ -21,3 +21,19 @@ def unreadable(path: str, why: str) -> str:
 
 def unreadable_hint() -> str:
     return "record it with `relay map record`"
+
+
+def no_tree(path: str) -> str:
+    return f"there is no folder {path}"
+
+
+def no_tree_hint() -> str:
+    return "name a checkout of the upstream repository with --tree"
+
+
+def no_files() -> str:
+    return "the manifests name no test file"
+
+
+def no_files_hint() -> str:
+    return "name test files of the tree with --file, or other manifests with --manifests"

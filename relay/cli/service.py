@@ -13,6 +13,9 @@ from relay.cli.output import Output
 
 HostOption = Annotated[str, typer.Option(help="The address to listen on.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")]
+ReloadOption = Annotated[
+    bool, typer.Option("--reload", help="For work on the relay itself: start again when its source changes.")
+]
 
 #: Seconds that open requests get at the end; event streams would stay for hours.
 _DRAIN_S = 5
@@ -22,6 +25,8 @@ def up(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
     workers: Annotated[int, typer.Option(min=0, max=64, help="Worker processes on this machine.")] = 1,
+    *,
+    reload: ReloadOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run everything on this machine: the web part and workers. Ctrl-C or SIGTERM stops it."""
@@ -31,10 +36,15 @@ def up(
     from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
     from relay.machine.embedded import EmbeddedService
 
-    out = Output(as_json)
+    if reload:
+        from relay.cli.reloading import serve_again_on_changes
+
+        serve_again_on_changes(host, port)
+        return
+    out, settings = Output(as_json), load_settings()
     log_to_stderr()
     with watching_signals() as stop:
-        with EmbeddedService(load_settings(), host=host, port=port, workers=workers) as service:
+        with EmbeddedService(settings, host=host, port=port, workers=workers) as service:
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
@@ -51,6 +61,7 @@ def serve(
     web_only: Annotated[
         bool, typer.Option("--web-only", help="Only answer; `relay background` delivers and sweeps elsewhere.")
     ] = False,
+    reload: ReloadOption = False,
 ) -> None:
     """Run the service without workers, for machines where those run elsewhere. Any number share one database."""
     from relay.app import create_app
@@ -61,8 +72,13 @@ def serve(
     from relay.machine.web_thread import web_thread
     from relay.settings import with_secrets
 
-    log_to_stderr()
+    if reload:
+        from relay.cli.reloading import serve_again_on_changes
+
+        serve_again_on_changes(host, port)
+        return
     settings = with_secrets(load_settings())
+    log_to_stderr()
     with watching_signals() as stop, listen(host, port) as listener, ExitStack() as stack:
         app = create_app(settings, answers_only=True)
         if not web_only:

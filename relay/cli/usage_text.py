@@ -28,6 +28,7 @@ _VALUES = (
     (r"Input should be a valid number.*", "it has to be a number"),
     (r"Input should be less than or equal to (\S+)", r"it has to be \1 or less"),
     (r"Input should be greater than or equal to (\S+)", r"it has to be \1 or more"),
+    (r"Input should be a valid boolean.*", "it has to be 1 or 0"),
     (r"Value error, ", ""),
 )
 

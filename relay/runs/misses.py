@@ -1,4 +1,4 @@
-"""What selections missed, kept for good: the files of a change, and the test that it broke unseen.
+"""What selections missed, kept until a person forgets it: the files of a change, and the test that it broke unseen.
 
 Owns which files of a change count as a cause, and the bounds of the record. What is kept can only bring a test back
 into a selection; nothing here leaves one out.

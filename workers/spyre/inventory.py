@@ -82,6 +82,9 @@ def main(arguments: list[str] | None = None) -> int:
     except CacheError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
+    except OSError as error:  # a folder that this user may not look into
+        sys.stderr.write(f"error: {error.filename or cache} cannot be read: {error.strerror}; choose another --cache\n")
+        return 1
     sys.stdout.write(json.dumps(asdict(inventory)) + "\n")
     return 0
 
