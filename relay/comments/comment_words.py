@@ -35,7 +35,7 @@ _HELP: Mapping[Verb, tuple[str, str]] = {
 
 
 def heading(device: str) -> str:
-    return f"**oot-relay** tests this change on {code(device)}. `{PREFIX} help` lists the commands."
+    return f"**oot-relay** for {code(device)}; `{PREFIX} help` lists the commands."
 
 
 def asked(login: str, address: str) -> str:

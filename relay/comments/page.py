@@ -33,9 +33,14 @@ def whole_comment(session: Session, settings: RelaySettings, repo: str, number: 
     return _bounded(top, shown[1:], total - len(shown))
 
 
+def lane_of(repo: str, number: int) -> str:
+    """The lane of the letters about our comment on a pull request."""
+    return f"comment/{repo.casefold()}/{number}"
+
+
 def put_up(session: Session, settings: RelaySettings, answer: CommentAnswer, now: datetime, occasion: str) -> None:
     """Have our comment on the pull request of this answer say what is on record now, once for each occasion."""
-    lane = f"comment/{answer.repo_key}/{answer.pr_number}"
+    lane = lane_of(answer.repo, answer.pr_number)
     enqueue(
         session,
         kind=OutboxKind.COMMENT,

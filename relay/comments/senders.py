@@ -19,7 +19,7 @@ from relay.comments import comment_words as words
 from relay.comments.acting import RefusedError, Told, answer, pull_number
 from relay.comments.asked import Asked, Comment
 from relay.comments.commands import MOST, Command, Verb, commands_in
-from relay.comments.page import put_up
+from relay.comments.page import lane_of, put_up
 from relay.comments.rights import may, needs_permission
 from relay.context import RelayContext
 from relay.crcr.endings import ending_of
@@ -29,7 +29,7 @@ from relay.outbox.types import Ending, Letter, Sender, Sent, Undeliverable
 from relay.parts import GitHub
 from relay.settings import RelaySettings
 from relay.store.comment_models import CommentAnswer, PullComment
-from relay.store.crcr_models import OutboxItem, OutboxKind
+from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.engine import Store
 from relay.wake import Waker
 
@@ -132,8 +132,11 @@ class CommentSender:
         self._app_id = settings.github_app_id
 
     def send(self, letter: Letter) -> Ending:
-        """Edit the comment that is known, else the one that is found there, else write one."""
+        """Edit the comment that is known, else the one that is found there, else write one. What a later letter says as
+        well is left to that one."""
         number, text = letter.body["number"], letter.body["text"]
+        if self._is_overtaken(letter):
+            return Sent()
         try:
             known = self._known(letter.target, number)
             if known is not None and self._edited(letter.target, known, text):
@@ -150,12 +153,19 @@ class CommentSender:
         """Remember which comment is ours."""
         if isinstance(ending, Undeliverable):
             _log.error("comment_refused", repo=item.target, pull=item.body["number"], reason=ending.reason)
-        if not isinstance(ending, Sent):
+        if not isinstance(ending, Sent) or not ending.answer:
             return
         insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         ours = {"comment_id": ending.answer["comment_id"], "at": now}
         row = insert(PullComment).values(repo_key=item.target.casefold(), pr_number=item.body["number"], **ours)
         session.execute(row.on_conflict_do_update(index_elements=["repo_key", "pr_number"], set_=ours))
+
+    def _is_overtaken(self, letter: Letter) -> bool:
+        """Whether a later letter says all that this one does, and more: many commands then cost few requests."""
+        lane = lane_of(letter.target, letter.body["number"])
+        later = (OutboxItem.lane == lane, OutboxItem.id > letter.id, OutboxItem.state == OutboxState.DUE)
+        with self._store.reading() as session:
+            return session.scalar(select(OutboxItem.id).where(*later).limit(1)) is not None
 
     def _known(self, repo: str, number: int) -> int | None:
         with self._store.reading() as session:

@@ -108,6 +108,10 @@ class Scene:
         (one,) = [it.seen for it in self.github.comments_by_id.values() if it.seen.app_id == self.github.app_id]
         return one.text
 
+    def ours_on(self, pr: int) -> str:
+        """The text of our comment there."""
+        return next(it.seen.text for it in self.github.comments_by_id.values() if it.number == pr)
+
     def answers(self) -> list[str]:
         """What was answered, oldest first."""
         with self.context.store.reading() as session:

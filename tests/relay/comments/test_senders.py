@@ -130,6 +130,21 @@ def test_answers_keep_their_order_though_github_is_away(scene: Scene) -> None:
     assert {letter.state for letter in scene.letters()} == {OutboxState.SENT}
 
 
+def test_what_waited_together_is_one_edit(shared: Scene) -> None:
+    """The last letter says what all of them do; another pull request is not held up."""
+    shared.comment("/relay help")
+    shared.github.fail("update_comment", AWAY)
+    shared.comment("/relay approve")
+    for _ in range(10):
+        shared.comment("/relay cancle")
+    shared.comment("/relay help", pr=8)
+    assert sorted(one.writes for one in shared.github.comments_by_id.values()) == [1, 1]
+    shared.drain(60)
+    assert sorted(one.writes for one in shared.github.comments_by_id.values()) == [1, 2]
+    assert "11 earlier answers" in shared.ours_on(PR)
+    assert {letter.state for letter in shared.letters()} == {OutboxState.SENT}
+
+
 @pytest.mark.parametrize("method", ["permission", "create_comment"])
 def test_a_refusal_is_a_dead_letter_that_says_why(scene: Scene, method: str) -> None:
     scene.finished_run()
