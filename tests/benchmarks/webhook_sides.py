@@ -26,7 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from relay.allowlist.types import Allowlist, Participation
 from relay.app import create_app, create_context
 from relay.background import background
-from relay.cli.foreground import started, watching_signals
+from relay.cli.foreground import log_to_stderr, started, watching_signals
 from relay.context import RelayContext, utc_now
 from relay.intake.deliveries import record_delivery
 from relay.intake.events import names_repository
@@ -178,6 +178,7 @@ def sides() -> Mapping[str, Callable[[Path, SlowGitHub], FastAPI]]:
 def main() -> int:
     """Serve one side."""
     side, folder, calls = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    log_to_stderr()
     if side == BACKGROUND:
         return _deliver(calls)
     with ExitStack() as stack:
