@@ -25,7 +25,8 @@ from relay.store.models import Run
 #: Of one page: bytes of text that are unzipped, and chunks that are considered.
 PAGE_BYTES = 8 << 20
 _PAGE_CHUNKS = 2_000
-_ALL = 1 << 40
+#: Of one part of a log that is read whole.
+_PART_LINES = 5_000
 _Columns = TypeVarTuple("_Columns")
 _PLACE = re.compile(r"([1-9][0-9]{0,9})\.([0-9]{1,5})")
 
@@ -80,11 +81,11 @@ def shard_logs(session: Session, run_id: int) -> tuple[ShardLogView, ...]:
 
 
 def every_line(session: Session, wanted: LogWanted, *, after: Place | None = None) -> Iterator[LogLineView]:
-    """The next lines after the end of a chunk (a place in it), some megabytes of them; none at the end."""
+    """The next lines after the end of a chunk (a place in it), some thousands of them; none at the end."""
     logs = _chosen(_logs(session, wanted.run_id), wanted)
     begin = None if after is None else Place(after.chunk + 1, -1)
     known = _sizes(session, wanted, logs, after=begin, before=None, backwards=False)
-    for chunk in _load(session, logs, [row.id for row in _enough(known, wanted, _ALL, None)]):
+    for chunk in _load(session, logs, [row.id for row in _enough(known, wanted, _PART_LINES, None)]):
         for number in range(chunk.lines):
             yield _line(chunk, number, logs)
 

@@ -79,6 +79,7 @@ def addresses(context: RelayContext) -> tuple[str, ...]:
         came = session.scalar(select(func.max(Delivery.id)))
     return (
         *("/", "/?state=finished", f"/?pr={pull}", f"/runs/{run}", f"/runs/{run}?q=operator_1", "/audits", "/now"),
+        *(f"/runs/{run}?log=begin", f"/runs/{run}?find=no+such+text"),
         *("/trunk", "/trunk?group=job&rows=200", "/trunk?rows=500", f"/trunk?rows=500&before={run // 2}"),
         *("/quality", "/quality?days=365", "/manifests", f"/tests?id={test}", "/tests?q=operator_1"),
         *(f"/pulls/{pull}", f"/commits/{sha}", f"/commits/{pushed}", "/backends", f"/backends/{backend(1)}"),

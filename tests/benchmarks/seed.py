@@ -17,9 +17,11 @@ from sqlalchemy import Connection, Table, text
 
 from relay.store.crcr_models import CrcrResult, OutboxItem
 from relay.store.engine import Store, open_engine, upgrade_database
+from relay.store.log_models import LogChunk, ShardLog
 from relay.store.models import Base, Delivery, PlannedTest, Run, RunEvent, Selection, Shard, TestAttempt
 from relay.store.presence_models import Worker
 from tests.benchmarks import seed_backend_rows as backends
+from tests.benchmarks import seed_log_rows as logs
 from tests.benchmarks import seed_rows as rows
 from tests.benchmarks.bulk import Row, write
 from tests.benchmarks.seed_rows import SeededRun, Size
@@ -46,6 +48,8 @@ def _made(told: list[SeededRun], size: Size, now: datetime) -> Iterable[tuple[ty
     yield TestAttempt, rows.attempts(told, size)
     yield Selection, rows.selections(told, size)
     yield RunEvent, rows.events(told)
+    yield ShardLog, logs.shard_logs(told)
+    yield LogChunk, logs.log_chunks(told)
     yield CrcrResult, backends.reports(told, size)
     yield Delivery, backends.deliveries(told, size)
     yield OutboxItem, backends.outbox(size, now)

@@ -9,8 +9,10 @@ from starlette.routing import compile_path
 
 from relay.app import create_app
 from relay.context import utc_now
+from relay.contract import LogKind
 from relay.now_views import WorkerState
 from relay.runs.listings import load_considered
+from relay.runs.log_reading import LogWanted, Place, every_line, parse_place, read_log, shard_logs
 from relay.runs.now import now_board
 from relay.runs.quality import quality
 from relay.runs.queries import run_detail
@@ -33,6 +35,19 @@ def test_a_seeded_record_reads_like_any_other(store: Store) -> None:
         tries = session.scalar(select(func.count()).select_from(TestAttempt))
     assert (detail.run.planned, detail.kept, detail.dropped, considered.total) == (20, 10, 20, 30)
     assert tries == SMALL.runs * SMALL.tests + 2 * sum(run.breaks for run in told)
+
+
+def test_logs_of_a_seeded_record_open_at_their_first_failure(store: Store) -> None:
+    told = seed(store, SMALL, utc_now())
+    broken = next(run for run in told if run.breaks)
+    with store.reading() as session:
+        logs = {log.shard: log for log in shard_logs(session, broken.id)}
+        failed = parse_place(logs[2 * broken.id].first_failure)
+        page = read_log(
+            session, LogWanted(broken.id, 2 * broken.id), after=Place(failed.chunk, failed.line - 1), limit=1
+        )
+        assert logs[2 * broken.id].lines == sum(1 for _ in every_line(session, LogWanted(broken.id, 2 * broken.id)))
+    assert [line.kind for line in page.lines] == [LogKind.FAILURE]
 
 
 def test_workers_of_a_seeded_record_are_there_and_not_alike(store: Store) -> None:
