@@ -25,13 +25,17 @@ _ENDINGS: Mapping[str, tuple[str, str]] = {
     RunState.FAILED: ("⚙", "could not be finished"),
 }
 _STAGES = {1: "change", 2: "ownership", 3: "triage", 4: "manifests"}
-_HELP: Mapping[Verb, tuple[str, str]] = {
-    Verb.TEST: ("[TEST ...] or all", "run the change's selection again; only these tests; or every test there is"),
-    Verb.RETEST: ("", "run the failed tests again"),
-    Verb.CANCEL: ("", "stop what runs for this pull request"),
-    Verb.WHY: ("TEST", "say why a test runs for this change, or does not"),
-    Verb.HELP: ("", "show this"),
-}
+_HELP = (
+    ("test", "run the change again, with its tests selected anew"),
+    ("test all", "run every test there is"),
+    ("test TEST ...", "run only these tests of the plan: by id, file, class and method, or method"),
+    ("retest", "run the failed tests again"),
+    ("cancel", "stop what runs for this pull request"),
+    ("why TEST", "say why a test runs for this change, or does not"),
+    ("help", "show this"),
+)
+#: What follows a verb.
+_TAKES: Mapping[Verb, str] = {Verb.TEST: " [all | TEST ...]", Verb.WHY: " TEST"}
 
 
 def heading(device: str) -> str:
@@ -68,8 +72,7 @@ def run_link(run_id: int, public_url: str) -> str:
 
 
 def commands() -> str:
-    lines = [_usage(verb, takes) + f" | {what}" for verb, (takes, what) in _HELP.items()]
-    table = "\n".join(f"| {line} |" for line in lines)
+    table = "\n".join(f"| `{PREFIX} {usage}` | {what} |" for usage, what in _HELP)
     return (
         "these are the commands, one a line, outside of code and quotes:\n\n"
         f"| command | what it does |\n|---|---|\n{table}\n\n"
@@ -80,7 +83,7 @@ def commands() -> str:
 def no_such_command(command: Command) -> str:
     if command.nearest is None:
         return f"there is no such command. `{PREFIX} help` lists those there are."
-    usage = f"`{PREFIX} {command.nearest}{_takes(command.nearest)}`"
+    usage = f"`{PREFIX} {command.nearest}{_TAKES.get(command.nearest, '')}`"
     if command.line.lower().startswith(f"{PREFIX} {command.nearest}"):
         return f"it goes like this: {usage}."
     return f"there is no such command. Did you mean {usage}?"
@@ -232,15 +235,6 @@ def ended(run: RunSummary, link: str, failed: Sequence[tuple[str, Verdict]]) -> 
 
 def _answered(command: Command, sign: str, sentence: str) -> str:
     return f"{code(command.line)}\n{sign} {sentence[:1].upper()}{sentence[1:]}"
-
-
-def _usage(verb: Verb, takes: str) -> str:
-    return f"`{f'{PREFIX} {verb} {takes}'.strip()}`"
-
-
-def _takes(verb: Verb) -> str:
-    takes = _HELP[verb][0]
-    return f" {takes}" if takes else ""
 
 
 def _did_you_mean(names: Sequence[str]) -> str:

@@ -193,7 +193,14 @@ def test_why_has_to_wait_for_the_selection(scene: Scene) -> None:
 
 def test_help_lists_every_command(scene: Scene) -> None:
     scene.comment("/relay help", by="stranger")
-    for usage in ("`/relay test [TEST ...] or all`", "`/relay retest`", "`/relay cancel`", "`/relay why TEST`"):
+    for usage in (
+        "`/relay test`",
+        "`/relay test all`",
+        "`/relay test TEST ...`",
+        "`/relay retest`",
+        "`/relay cancel`",
+        "`/relay why TEST`",
+    ):
         assert usage in scene.answer()
     assert scene.github.calls[0][0] == "comments"
 
