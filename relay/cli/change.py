@@ -82,7 +82,9 @@ def _read_diff(source: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
-        raise NoChange(text.diff_not_readable(source, error.strerror or str(error))) from error
+        raise NoChange(
+            text.diff_not_readable(source, error.strerror or str(error)), text.diff_not_readable_hint()
+        ) from error
 
 
 def _applied(root: Path, base_id: str, base_name: str, patch: bytes) -> str:

@@ -14,6 +14,11 @@ def exit_codes(meanings: Iterable[tuple[int, str]]) -> str:
     return "\n".join(["Exit codes:", *(f"  {code:<5}{meaning}" for code, meaning in meanings)])
 
 
+def codes(of_command: Iterable[int]) -> str:
+    """One line below a command's help."""
+    return f"Exit codes: {', '.join(str(int(code)) for code in of_command)}; `relay help exit-codes`"
+
+
 def environment() -> str:
     return """Environment:
   RELAY_URL             the relay to talk to, instead of this machine's (--url)

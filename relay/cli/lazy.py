@@ -14,6 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from relay.cli import help_text
+from relay.cli.documented import codes_of
+
 if TYPE_CHECKING:
     # What typer's own groups are typed with; `typer.Context` is a narrower class.
     from typer._click.core import Command, Context
@@ -73,4 +76,15 @@ def _made(name: str, entry: Entry, epilog: str) -> TyperGroup:
     group = get_command(holder)
     if not isinstance(group, TyperGroup):
         raise TypeError(f"{entry.place} is no command")
+    _tell_codes(group, ())
     return group
+
+
+def _tell_codes(command: TyperCommand | TyperGroup, path: tuple[str, ...]) -> None:
+    """Let the help of each command end with the codes that it may end with."""
+    below: dict[str, TyperCommand | TyperGroup] = getattr(command, "commands", {})
+    for name, inner in below.items():
+        _tell_codes(inner, (*path, name))
+    if path and (not below or getattr(command, "invoke_without_command", False)):
+        options = {name for parameter in command.params for name in parameter.opts}
+        command.epilog = f"{help_text.codes(codes_of(path, options))}\n\n{command.epilog or ''}".rstrip()

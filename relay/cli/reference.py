@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from relay.cli import help_text
+from relay.cli.documented import codes_of
 from relay.cli.exits import MEANINGS
 from relay.cli.manner import ANYWHERE
 from relay.cli.root import build
@@ -37,7 +38,7 @@ def reference() -> str:
     shared = [option for option in root.params if isinstance(option, TyperOption) and set(option.opts) & set(ANYWHERE)]
     return "\n".join(
         [
-            *("| command | what it does | options |", "|---|---|---|", *rows, ""),
+            *("| command | what it does | options | exit codes |", "|---|---|---|---|", *rows, ""),
             *(help_text.reference_of_options(), ""),
             *("| option | what it does |", "|---|---|"),
             *(f"| {_names(option)} | {_cell(option.help or '')} |" for option in shared),
@@ -70,7 +71,9 @@ def _row(path: tuple[str, ...], command: Command) -> str:
     pieces = [piece for it in command.params if isinstance(it, TyperArgument) for piece in it.get_usage_pieces(context)]
     options = [it for it in command.params if isinstance(it, TyperOption) and not it.hidden and it.name != "help"]
     line = _cell(" ".join([*path, *(piece.translate(_BRACES) for piece in pieces)]))
-    return f"| `{line}` | {_cell(_sentence(command))} | {', '.join(map(_names, options))} |"
+    codes = codes_of(path[1:], {name for option in options for name in option.opts})
+    ends = ", ".join(str(int(code)) for code in codes)
+    return f"| `{line}` | {_cell(_sentence(command))} | {', '.join(map(_names, options))} | {ends} |"
 
 
 def _sentence(command: Command) -> str:

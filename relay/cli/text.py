@@ -218,6 +218,10 @@ def diff_not_readable(path: str, cause: str) -> str:
     return f"the diff {path} cannot be read: {cause}"
 
 
+def diff_not_readable_hint() -> str:
+    return "name a file that `git diff` wrote, or - for standard input"
+
+
 def choose_a_change() -> str:
     return "say which change: --base REV (and --head REV), or --diff FILE"
 

@@ -42,6 +42,7 @@ from relay.views import (
     Verdict,
 )
 from tests.relay.refusing import refuse_by_token
+from tests.relay.stand_in_desk import add_desk_routes
 from tests.relay.stand_in_edges import add_edge_routes
 from tests.relay.stand_in_log import StandInLog, add_log_route
 
@@ -257,6 +258,7 @@ def make_app(state: StandIn) -> FastAPI:
     refuse_by_token(app)
     _add_service_routes(app, state)
     add_edge_routes(app, state.edges)
+    add_desk_routes(app, state.runs, a_dead_letter(17))
     add_log_route(app, state.log, state.runs.__contains__)
 
     def finish(run_id: int) -> None:

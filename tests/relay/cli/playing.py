@@ -2,6 +2,7 @@
 
 A line `$ [NAME=value]... relay ...` is run; then follow its lines on stdout, its lines on stderr after `! `, and
 `= code`. In what is expected `<any>` stands for a part of a line, and `<lines>` for any number of lines.
+A line `< name` makes a file of the lines that follow, up to the next command or file; they begin with two spaces.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ class Step:
     said: list[str] = field(default_factory=list)
 
     @property
+    def file(self) -> str:
+        """The name of the file that this step makes, empty for a command."""
+        return self.line.removeprefix("< ") if self.line.startswith("< ") else ""
+
+    def write(self, folder: Path) -> None:
+        """Make the file."""
+        path = folder / self.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line.removeprefix('  ')}\n" for line in self.said), encoding="utf-8")
+
+    @property
     def words(self) -> tuple[dict[str, str], list[str]]:
         """The variables that the line sets, and the words after `relay`."""
         words = shlex.split(self.line)
@@ -32,7 +44,7 @@ def steps_in(file: Path) -> Iterator[Step]:
     """The steps of a transcript. Lines before the first are its claim."""
     step: Step | None = None
     for line in file.read_text(encoding="utf-8").splitlines():
-        if line.startswith("$ "):
+        if line.startswith(("$ ", "< ")):
             if step:
                 yield step
             step = Step(line.removeprefix("$ "))
@@ -40,6 +52,11 @@ def steps_in(file: Path) -> Iterator[Step]:
             step.said.append(line)
     if step:
         yield step
+
+
+def commands_in(file: Path) -> Iterator[Step]:
+    """The steps that are commands."""
+    yield from (step for step in steps_in(file) if not step.file)
 
 
 def written(out: str, err: str, code: int, replaced: Callable[[str], str]) -> list[str]:

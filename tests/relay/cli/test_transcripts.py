@@ -14,12 +14,23 @@ from relay.cli.exits import ExitCode
 from relay.cli.root import build
 from relay.failures import Failure
 from tests.relay.cli.conftest import Relay
-from tests.relay.cli.playing import fits, steps_in, written
+from tests.relay.cli.playing import Step, commands_in, fits, steps_in, written
+from tests.relay.cli.test_why import FILES
 from tests.relay.cli.tree import commands
 from tests.relay.stand_in import StandIn
+from tests.selector.upstream import Repository
 
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 TESTS = Path(__file__).parents[2]
+
+
+def make_upstream(folder: Path) -> None:
+    """A checkout whose last commit changes `roll_up`, at times that never change."""
+    (folder / "upstream").mkdir()
+    repository = Repository(folder / "upstream")
+    repository.commit({**FILES})
+    changed = FILES["torch/functional.py"].replace("return x\n\n", "return -x\n\n", 1)
+    repository.commit({"torch/functional.py": changed})
 
 
 @pytest.mark.parametrize("file", TRANSCRIPTS, ids=lambda file: file.stem)
@@ -30,9 +41,14 @@ def test_the_transcript_is_what_happens(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_MANIFEST_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if file.stem == "selection":
+        make_upstream(tmp_path)
     different = []
     for step in steps_in(file):
-        variables, words = step.words
+        if step.file:
+            step.write(tmp_path)
+            continue
+        variables, words = Step(step.line.replace("<url>", service.url)).words
         with monkeypatch.context() as patch:
             for name, value in variables.items():
                 patch.setenv(name, value)
@@ -50,14 +66,14 @@ def test_the_transcript_is_what_happens(
 
 def test_every_command_is_in_a_transcript() -> None:
     """A new command without one fails here."""
-    played = [step.words[1] for file in TRANSCRIPTS for step in steps_in(file)]
+    played = [step.words[1] for file in TRANSCRIPTS for step in commands_in(file)]
     leaves = [path for path, command in commands(build()) if not getattr(command, "commands", None)]
     assert [path for path in leaves if not any(tuple(words[: len(path)]) == path for words in played)] == []
 
 
 def test_every_exit_code_is_in_a_transcript() -> None:
     """But for Ctrl-C and a broken pipe, which need a process of their own: test_exits.py, test_streams.py."""
-    codes = {int(step.said[-1].removeprefix("= ")) for file in TRANSCRIPTS for step in steps_in(file)}
+    codes = {int(step.said[-1].removeprefix("= ")) for file in TRANSCRIPTS for step in commands_in(file)}
     assert codes == {int(code) for code in ExitCode} - {ExitCode.INTERRUPTED, ExitCode.READER_GONE}
 
 
