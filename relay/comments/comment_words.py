@@ -203,13 +203,17 @@ def several(decisions: Sequence[Decision], total: int) -> str:
     return f"the name can mean {total} tests:\n\n{block(lines, 3_000)}{more}"
 
 
-def why(decision: Decision, run: str, verdicts: Mapping[Verdict | None, int]) -> str:
-    """The decision about a base test, every reason, and what came of its variants."""
+def why(
+    decision: Decision, run: str, verdicts: Mapping[Verdict | None, int], broken: tuple[str, str] | None = None
+) -> str:
+    """The decision about a base test, every reason, and what came of its variants; `broken` is the first of them that
+    speaks against the change, and what it said."""
     kept = "must run" if decision.kept and decision.must_run else "runs" if decision.kept else "is left out"
     lines = [f"stage {it.stage} {_STAGES.get(it.stage, ''):<9}  {it.rule}: {it.evidence}" for it in decision.reasons]
     outcome = f" {_outcome(verdicts)}" if decision.kept and verdicts else ""
     reasons = block("\n".join(lines), 3_000) if lines else "No stage gave a reason."
-    return f"{code(decision.test)} {kept} in {run}.{outcome}\n\n{reasons}"
+    said = f"\n\n{code(broken[0])} said:\n\n{block(broken[1], 1_000)}" if broken and broken[1] else ""
+    return f"{code(decision.test)} {kept} in {run}.{outcome}\n\n{reasons}{said}"
 
 
 def _outcome(verdicts: Mapping[Verdict | None, int]) -> str:

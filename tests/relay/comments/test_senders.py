@@ -18,7 +18,7 @@ from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.models import DeliveryState
 from tests.conformance.github_stand_in import ShownComment
 from tests.relay.comments.scene import BACKEND, PR, Scene, comment_payload
-from tests.relay.stories import REPO, kept, planned, reason, report_of
+from tests.relay.stories import REPO, kept, planned, reason, regressed, report_of
 
 AWAY = GitHubError("away", status=502)
 
@@ -278,11 +278,13 @@ def test_nothing_from_outside_does_anything_in_our_comment(shared: Scene) -> Non
     name = "test/test_@x.py::TestX::test_`@y`_[a](b)"
     chain = [reason(2, f"rule {HOSTILE}", f"evidence {HOSTILE}\n```\n@team\n```"), reason(3, "x", HOSTILE * 20)]
     shared.story.select(report_of([[planned(f"{name}_spyre", base=name)]], decisions=[kept(name, *chain)]))
+    shared.story.run_all({f"{name}_spyre": regressed(f"{name}_spyre", f"{HOSTILE}\n```\n{HOSTILE}")})
     shared.github.permissions["ev`il"] = "write"
     shared.comment(f"/relay why `` {name} ``\n\n/relay test {HOSTILE}\n\n/relay {HOSTILE}", by="ev`il")
     shared.comment(f"/relay why {HOSTILE.replace(' ', '')}", by="maintainer")
     assert "must run" in shared.answers()[0]
     assert f"/runs/{run}" in shared.answers()[0]
+    assert "said:" in shared.answers()[0]
     shown = outside_of_code(shared.ours())
     for sign in ("@", "![", "evil.example", "a/b#1", "\u202e", "<!-- `"):
         assert sign not in shown
