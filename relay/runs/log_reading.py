@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVarTuple
 
 from sqlalchemy import Row, Select, select
@@ -23,8 +23,8 @@ from relay.store.log_models import LogChunk, ShardLog
 from relay.store.models import Run
 
 #: Of one page: bytes of text that are unzipped, and chunks that are considered.
-PAGE_BYTES = 8 << 20
-_PAGE_CHUNKS = 2_000
+PAGE_BYTES = 4 << 20
+_PAGE_CHUNKS = 1_000
 #: Of one part of a log that is read whole.
 _PART_LINES = 5_000
 _Columns = TypeVarTuple("_Columns")
@@ -102,23 +102,25 @@ def _read(
     chunks = _load(session, logs, [row.id for row in _enough(known, wanted, limit, after or before)])
     if backwards:
         chunks.reverse()
-    found, seen = _search(chunks, wanted.q, limit, after=after, before=before, backwards=backwards)
-    more = len(chunks) < len(known) or len(known) == _PAGE_CHUNKS or _is_left(chunks, seen, backwards=backwards)
-    if backwards:
-        found.reverse()
-        seen.reverse()
+    look = _look(chunks, wanted.q, limit, after=after, before=before, backwards=backwards)
+    more = len(chunks) < len(known) or len(known) == _PAGE_CHUNKS or _is_left(chunks, look.end, backwards=backwards)
+    oldest, newest = (look.end, look.begin) if backwards else (look.begin, look.end)
     edge = after or before
     return LogPage(
-        lines=tuple(_line(chunk, number, logs) for chunk, number in found),
+        lines=tuple(_line(chunk, number, logs) for chunk, number in sorted(look.found, key=_place_of)),
         logs=tuple(map(_log_view, all_logs)),
-        first=str(Place(seen[0][0].id, seen[0][1]) if seen else edge or ""),
-        last=str(Place(seen[-1][0].id, seen[-1][1]) if seen else edge or ""),
+        first=str(oldest or edge or ""),
+        last=str(newest or edge or ""),
         earlier=more if backwards else _is_any_before(session, wanted, logs, after),
         later=before is not None if backwards else more,
-        searched=len(seen),
+        searched=look.seen,
         total=sum(log.lines for log in logs.values()),
         over=over and (backwards or not more),
     )
+
+
+def _place_of(found: tuple[LogChunk, int]) -> Place:
+    return Place(found[0].id, found[1])
 
 
 def _logs(session: Session, run_id: int) -> Sequence[ShardLog]:
@@ -186,35 +188,51 @@ def _load(session: Session, logs: dict[int, ShardLog], ids: Sequence[int]) -> li
     return [chunk for chunk in rows if chunk.log_id in logs]
 
 
-_Found = tuple[LogChunk, int]
+@dataclass(slots=True)
+class _Look:
+    """What a look at some chunks brought: the lines found, how many were looked at, and the first and last of these,
+    in the order of reading."""
+
+    found: list[tuple[LogChunk, int]] = field(default_factory=list)
+    seen: int = 0
+    begin: Place | None = None
+    end: Place | None = None
+
+    def note(self, chunk: LogChunk, first: int, last: int, count: int) -> None:
+        self.begin = self.begin or Place(chunk.id, first)
+        self.end = Place(chunk.id, last)
+        self.seen += count
 
 
-def _search(
+def _look(
     chunks: Sequence[LogChunk], q: str, limit: int, *, after: Place | None, before: Place | None, backwards: bool
-) -> tuple[list[_Found], list[_Found]]:
-    """The lines found, and those looked at, in the order of reading."""
-    found: list[_Found] = []
-    seen: list[_Found] = []
-    wanted = q.casefold()
+) -> _Look:
+    """Chunks come in the order of reading."""
+    look, wanted = _Look(), q.casefold()
     for chunk in chunks:
-        for number in reversed(range(chunk.lines)) if backwards else range(chunk.lines):
-            place = Place(chunk.id, number)
-            if (after is not None and place <= after) or (before is not None and place >= before):
-                continue
-            if len(found) == limit:
-                return found, seen
-            seen.append((chunk, number))
-            if not wanted or wanted in str(chunk.body[number][2]).casefold():
-                found.append((chunk, number))
-    return found, seen
+        low = after.line + 1 if after is not None and chunk.id == after.chunk else 0
+        high = min(before.line, chunk.lines) if before is not None and chunk.id == before.chunk else chunk.lines
+        if low >= high:
+            continue
+        numbers = range(high - 1, low - 1, -1) if backwards else range(low, high)
+        texts = [str(row[2]).casefold() for row in chunk.body] if wanted else []
+        if wanted and wanted not in "\n".join(texts):
+            look.note(chunk, numbers[0], numbers[-1], len(numbers))
+            continue
+        for number in numbers:
+            if len(look.found) == limit:
+                return look
+            look.note(chunk, number, number, 1)
+            if not wanted or wanted in texts[number]:
+                look.found.append((chunk, number))
+    return look
 
 
-def _is_left(chunks: Sequence[LogChunk], seen: Sequence[_Found], *, backwards: bool) -> bool:
-    """Whether lines of these chunks come after those looked at."""
-    if not seen or not chunks:
+def _is_left(chunks: Sequence[LogChunk], end: Place | None, *, backwards: bool) -> bool:
+    """Whether lines of these chunks come after the last one looked at."""
+    if end is None or not chunks:
         return False
-    chunk, number = seen[-1]
-    return chunk.id != chunks[-1].id or number != (0 if backwards else chunk.lines - 1)
+    return end != Place(chunks[-1].id, 0 if backwards else chunks[-1].lines - 1)
 
 
 def _line(chunk: LogChunk, number: int, logs: dict[int, ShardLog]) -> LogLineView:
