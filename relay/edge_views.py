@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from relay.contract.texts import WholeNumber
+from relay.contract.texts import WHOLE
 from relay.views import Page, View
 
 #: Edges that one request forgets.
@@ -55,7 +55,7 @@ class EdgeRemoval(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [{"ids": [17]}]})
 
     ids: Annotated[
-        tuple[Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)], ...], Field(min_length=1, max_length=REMOVALS_CAP)
+        tuple[Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE], ...], Field(min_length=1, max_length=REMOVALS_CAP)
     ]
 
 

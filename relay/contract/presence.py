@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import Flag, Message, Number, ShortText, WholeNumber
+from relay.contract.texts import WHOLE, Flag, Message, Number, ShortText
 from relay.contract.work import TestedOn
 
 #: Of one machine; more are not told.
@@ -23,7 +23,7 @@ class WorkerPresent(Message):
     device: DeviceText
     process: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     version: ShortText
-    concurrency: WholeNumber = Field(default=1, ge=1, le=1_000)
+    concurrency: Annotated[int, Field(ge=1, le=1_000), WHOLE] = 1
     sandbox: ShortText = ""
     manifest_profile: ShortText = ""
     environments: tuple[TestedOn, ...] = Field(default=(), max_length=ENVIRONMENTS_CAP)

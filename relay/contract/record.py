@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import ID_CAP, OPERATORS_CAP, Message, Number, OperatorName, ShortText, WholeNumber
+from relay.contract.texts import ID_CAP, OPERATORS_CAP, WHOLE, Message, Number, OperatorName, ShortText
 
 
 class OperatorsAsked(Message):
@@ -22,7 +22,7 @@ class OperatorUses(Message):
 
     operator: OperatorName
     tests: tuple[str, ...]
-    total: WholeNumber = Field(ge=0)
+    total: Annotated[int, Field(ge=0), WHOLE]
 
 
 class ObservedOperators(Message):
@@ -44,7 +44,7 @@ class PastAsked(Message):
     files: tuple[PathText, ...] = Field(default=(), max_length=PAST_FILES_CAP)
     paths: tuple[PathText, ...] = Field(default=(), max_length=PAST_PATHS_CAP)
     repo: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
-    pr_number: WholeNumber | None = Field(default=None, ge=0, lt=2**31)
+    pr_number: Annotated[int, Field(ge=0, lt=2**31), WHOLE] | None = None
     head_sha: str = Field(default="", pattern=r"^([0-9a-f]{40})?$")
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
 from relay.contract.texts import (
     MESSAGE_CAP,
     OPERATORS_CAP,
+    WHOLE,
     Flag,
     Message,
     Number,
     OperatorName,
     TestIdText,
-    WholeNumber,
 )
 
 
@@ -41,7 +42,7 @@ class Attempt(Message):
     `reused`: not run now, but known from an earlier run of the very same base (tree, torch, device profile)."""
 
     tree: Tree
-    number: WholeNumber = Field(ge=1, le=1_000_000)
+    number: Annotated[int, Field(ge=1, le=1_000_000), WHOLE]
     observation: Observation
     duration_s: Number = Field(ge=0, allow_inf_nan=False)
     detail: str = Field(default="", max_length=MESSAGE_CAP)
@@ -62,7 +63,7 @@ class ResultsPosted(Message):
     """Body of `POST .../shards/{id}/results`. `sequence` counts from 1 in a lease; repeats are answered alike."""
 
     lease_id: str
-    sequence: WholeNumber = Field(ge=1, le=1_000_000)
+    sequence: Annotated[int, Field(ge=1, le=1_000_000), WHOLE]
     results: tuple[TestResult, ...]
 
 

@@ -6,10 +6,11 @@ A line is one line: no line feed, no terminal's escapes. Its text comes from ups
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import Flag, Message, Number, WholeNumber
+from relay.contract.texts import WHOLE, Flag, Message, Number
 
 LOG_TEXT_CAP = 2_000
 LOG_LINES_CAP = 500
@@ -39,12 +40,12 @@ class LogPosted(Message):
     sent again is known by it. The last words may come after the shard has ended."""
 
     lease_id: str
-    first: WholeNumber = Field(ge=0, le=100_000_000)
+    first: Annotated[int, Field(ge=0, le=100_000_000), WHOLE]
     lines: tuple[LogLine, ...] = Field(min_length=1, max_length=LOG_LINES_CAP)
 
 
 class LogTaken(Message):
     """How many lines of this lease the relay has seen; the next chunk begins there. `full`: no more are wanted."""
 
-    lines: WholeNumber = Field(ge=0)
+    lines: Annotated[int, Field(ge=0), WHOLE]
     full: Flag = False

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
-from relay.contract.texts import MESSAGE_CAP, Flag, Message, Number, ShortText, TestIdText, TimeoutSeconds, WholeNumber
+from relay.contract.texts import MESSAGE_CAP, WHOLE, Flag, Message, Number, ShortText, TestIdText, TimeoutSeconds
 from relay.contract.work import Expected, TestedOn
 
 
 class ReasonMessage(Message):
     """One link of a test's reason chain (`selector.types.Reason`)."""
 
-    stage: WholeNumber = Field(ge=1, le=4)
+    stage: Annotated[int, Field(ge=1, le=4), WHOLE]
     rule: ShortText
     evidence: str = Field(max_length=2_000)
     score: Number | None = None
@@ -43,10 +44,10 @@ class Decision(Message):
 class FunnelStep(Message):
     """How many entered and left a stage (`selector.types.StageCount`)."""
 
-    stage: WholeNumber = Field(ge=1, le=4)
+    stage: Annotated[int, Field(ge=1, le=4), WHOLE]
     name: ShortText
-    entered: WholeNumber = Field(ge=0)
-    left: WholeNumber = Field(ge=0)
+    entered: Annotated[int, Field(ge=0), WHOLE]
+    left: Annotated[int, Field(ge=0), WHOLE]
     unit: ShortText
     summary: str = Field(max_length=2_000)
 

@@ -14,8 +14,8 @@ def _no_stand_in(value: object) -> object:
     return value
 
 
-#: As JSON has them: true is no 1, and "1" is none either.
-WholeNumber = Annotated[int, BeforeValidator(_no_stand_in)]
+#: As JSON has them: true is no 1, and "1" is none either. `WHOLE` comes last, or the description loses the bounds.
+WHOLE = BeforeValidator(_no_stand_in)
 Number = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
 

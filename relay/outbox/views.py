@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from relay.contract.texts import WholeNumber
+from relay.contract.texts import WHOLE
 from relay.views import Page, View
 
 #: Letters that one request makes due again.
@@ -119,7 +119,7 @@ class ReplayRequest(View):
 
     model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [{"ids": [96, 97]}]})
 
-    ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1, max_length=REPLAYS_CAP)]
+    ids: Annotated[tuple[Annotated[int, WHOLE], ...], Field(min_length=1, max_length=REPLAYS_CAP)]
 
 
 class Replayed(View):
