@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from relay.cli import text
 from relay.cli.check import Check
+from relay.cli.outside_checks import check_device, check_github, check_model_answers
 from relay.failures import Failure
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def run_checks(url: str | None) -> list[Check]:
         check_program("g++", "warn"),
         check_torch(),
         check_sandbox(),
+        check_device(),
     ]
     from relay.cli.connect import load_settings
 
@@ -51,6 +53,7 @@ def run_checks(url: str | None) -> list[Check]:
         check_broker,
         check_manifests,
         check_model,
+        check_github,
     ]
     from relay.cli.worker_checks import check_workers
 
@@ -194,7 +197,7 @@ def check_model(settings: RelaySettings) -> Check:
         readable = settings.llm_transcript is not None and settings.llm_transcript.is_file()
         said = f"played back from {settings.llm_transcript}"
         return Check("model", "ok" if readable else "fail", said, "" if readable else text.no_transcript())
-    return Check("model", "ok", f"{settings.llm_model} at {settings.llm_base_url} ({settings.llm_provider})")
+    return check_model_answers(settings)
 
 
 def check_service(settings: RelaySettings, url: str | None) -> Check:

@@ -72,7 +72,7 @@ def status(as_json: JsonOption = False) -> None:
     from relay.failures import Failure
 
     out = Output(as_json)
-    report = json.loads(_run("workers.spyre.self_test", (), lambda _: None).output or "{}")
+    report = json.loads(ask_device("workers.spyre.self_test", (), lambda _: None).output or "{}")
     if not report:
         raise Failure(text.process_died(), text.rebuild_hint())
     if as_json:
@@ -93,13 +93,14 @@ def _answer(module: str, arguments: tuple[str, ...], note: Callable[[str], None]
     """What a program of the device writes to stdout. Raises `Failure` with its own sentence when it fails."""
     from relay.failures import Failure
 
-    answer = _run(module, arguments, note)
+    answer = ask_device(module, arguments, note)
     if answer.code != 0:
         raise Failure(answer.error or text.program_failed(module, answer.code), code="device")
     return answer.output
 
 
-def _run(module: str, arguments: tuple[str, ...], note: Callable[[str], None]) -> ProgramAnswer:
+def ask_device(module: str, arguments: tuple[str, ...], note: Callable[[str], None]) -> ProgramAnswer:
+    """Run a program of the device's room, which is never imported, with the variables that are about it."""
     import os
 
     from relay.cli.programs import run_program

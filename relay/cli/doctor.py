@@ -10,7 +10,8 @@ from relay.cli.output import Output
 
 
 def doctor(url: UrlOption = None, as_json: JsonOption = False) -> None:
-    """Check this machine: programs, torch, settings, database, broker, manifests, model, service, workers."""
+    """Check this machine: programs, torch, device, settings, database, broker, manifests, model, GitHub App, service,
+    workers."""
     from relay.cli.checks import run_checks
     from relay.cli.exits import ExitCode
 

@@ -34,6 +34,12 @@ class Numbered(BaseModel):
     id: int
 
 
+class NamedApp(BaseModel):
+    """An App, by what people call it."""
+
+    name: str
+
+
 class MintedToken(BaseModel):
     """An installation token."""
 

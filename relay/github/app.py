@@ -23,6 +23,7 @@ from relay.github.answers import (
     ListedComment,
     ListedDelivery,
     ListedPull,
+    NamedApp,
     Numbered,
     WorkflowRun,
     check_run_body,
@@ -80,6 +81,10 @@ class GitHubApp:
     def close(self) -> None:
         """Close the connections."""
         self._exchange.close()
+
+    def name(self) -> str:
+        """What the App is called, by GitHub: so the key is its own."""
+        return read(NamedApp, self._installations.as_app("GET", "/app")).name
 
     def dispatch(self, repo: str, event_type: str, client_payload: Mapping[str, object]) -> None:
         """Start the workflows of a repository that listen for this event."""
