@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+from relay.cli.lazy import LazyGroup
 from relay.cli.manner import ANYWHERE
 from relay.cli.root import build
 from relay.settings import RelaySettings
@@ -30,9 +32,14 @@ def named_variables(text: str) -> set[str]:
     return {name for name in re.findall(r"\bRELAY_[A-Z0-9_]+\b", text) if not name.endswith("_")}
 
 
+@cache
+def _tree() -> LazyGroup:
+    return build().load_all()
+
+
 def check_command(words: Sequence[str]) -> None:
     """Fail unless these words after `relay` are a command with its options and arguments. Nothing is run."""
-    command: object = build().load_all()
+    command: object = _tree()
     rest, path = [word for word in words if word not in ANYWHERE], ["relay"]
     while rest and rest[0] in getattr(command, "commands", {}):
         path.append(rest.pop(0))
