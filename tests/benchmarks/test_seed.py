@@ -92,7 +92,7 @@ def test_the_benchmark_asks_for_every_page_and_each_opens(client: TestClient) ->
     asked = addresses(context)
     for address in asked:
         assert client.get(address).status_code == 200, address
-    pages = page_paths(client.app)  # type: ignore[arg-type]  # as above
+    pages = page_paths()
     assert len(pages) > 15
     paths = [address.partition("?")[0] for address in asked]
     assert [page for page in pages if not any(compile_path(page)[0].match(path) for path in paths)] == []

@@ -20,6 +20,11 @@ _UNFOLD = """() => {
     one.open = !item || [...item.parentElement.children].indexOf(item) < 4;
   }
 }"""
+# What comes later in a list or a table is like what is left, and axe takes its time over each.
+_SHORTEN = """() => {
+  const later = "tbody > tr:nth-child(n+9), ol > li:nth-child(n+9), ul > li:nth-child(n+9)";
+  for (const one of document.querySelectorAll(later)) one.remove();
+}"""
 # Focuses whatever can be, one after the other, as the keyboard does. A stop is hidden when something else lies on the
 # middle of that part of it which is in the window.
 _STOPS = """() => {
@@ -61,16 +66,20 @@ def inspect(page: Page) -> None:
 
 def _faults(page: Page) -> list[str]:
     page.evaluate(_UNFOLD)
-    found = []
+    found = [f"{width} px: {fault}" for width in WIDTHS for fault in _out_of_reach(page, width)]
+    page.evaluate(_SHORTEN)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": _HEIGHT})
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        found += [f"{width} px: is {wide} px wide"] if wide > width else []
-        found += [f"{width} px: {fault}" for fault in page.evaluate(_STOPS)]
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             found += [f"{width} px, {scheme}: {line}" for line in complaints(page)]
     return found
+
+
+def _out_of_reach(page: Page, width: int) -> list[str]:
+    page.set_viewport_size({"width": width, "height": _HEIGHT})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    return [*([f"is {wide} px wide"] if wide > width else []), *page.evaluate(_STOPS)]
 
 
 def said(page: Page) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import text
 
@@ -42,9 +41,9 @@ def looked_at(reader: BrowserContext) -> Page:
     return reader.new_page()
 
 
-def test_pages_of_an_empty_record(looked_at: Page, url: str, app: FastAPI, subtests: pytest.Subtests) -> None:
+def test_pages_of_an_empty_record(looked_at: Page, url: str, subtests: pytest.Subtests) -> None:
     sign_in(looked_at, url)
-    for address in (path for path in page_paths(app) if "{" not in path):
+    for address in (path for path in page_paths() if "{" not in path):
         with subtests.test(page=address):
             answer = looked_at.goto(url + address)
             assert answer is not None
