@@ -163,6 +163,17 @@ def test_a_place_that_is_not_there_shows_what_is_near(client: TestClient, speaki
     assert "No lines here." in page(client, f"/runs/{speaking.run_id}?log=after-2000000000.7").text
 
 
+def test_a_test_leads_to_what_the_log_says_of_it(client: TestClient, speaking: Speaking) -> None:
+    (test,) = names(1)
+    speaking.say("another test", f"failed       0.100 s  {test}", "yet another", kind=FAILURE)
+    speaking.finish(Observation.FAILED)
+    found = page(client, f"/runs/{speaking.run_id}")
+    (href,) = [one["href"] or "" for one in found.having("a") if "find=test%2F" in (one["href"] or "")]
+    hit = page(client, href)
+    assert "1 line with “" in hit.text
+    assert "yet another" not in hit.text
+
+
 def test_a_log_that_reached_its_cap_says_so(client: TestClient, context: RelayContext) -> None:
     speaking = Speaking(context, cap=50)
     speaking.say("x" * 30, "y" * 30)
