@@ -20,6 +20,7 @@ from relay.cli.manner import manner
 from relay.failures import Failure
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
 _STYLES = {
@@ -41,6 +42,8 @@ _STYLES = {
     "running": "cyan",
     "selecting": "cyan",
 }
+#: Characters of a terminal that each column of a table has to have at least.
+_COLUMN_LEAST = 10
 _CODES = {"green": "32", "bold red": "1;31", "yellow": "33", "cyan": "36"}
 _GLYPHS = {"green": "\N{CHECK MARK}", "bold red": "\N{BALLOT X}", "yellow": "!", "cyan": "\N{BULLET}"}
 
@@ -133,11 +136,6 @@ class Output:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(header))
-        for name in header:
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*(_coloured(cell) for cell in row))
         colours: Literal["standard"] | None = "standard" if self.has_colour else None
         console = Console(
             highlight=False,
@@ -146,7 +144,27 @@ class Output:
             no_color=not self.has_colour,
             legacy_windows=False,
         )
+        if console.width < _COLUMN_LEAST * len(header):
+            self._stacked(console, header, rows)
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(header))
+        for name in header:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*(_coloured(cell) for cell in row))
         console.print(table)
+
+    def _stacked(self, console: Console, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """A cell a line, where columns beside each other would have no room: what does not fit, the terminal wraps."""
+        from rich.text import Text
+
+        for number, row in enumerate(rows):
+            if number and any(header):
+                self.say()
+            for name, cell in zip(header, row, strict=True):
+                if cell.strip():
+                    line = _coloured(cell.strip())
+                    console.print(line if not name else Text.assemble((f"{name}: ", "bold"), line), soft_wrap=True)
 
 
 def _write_json(value: Json) -> None:

@@ -13,7 +13,7 @@ from tests.relay.stand_in import StandIn
 
 
 def on_a_terminal(arguments: list[str], **environment: str) -> str:
-    """What a command writes to a terminal of 100 columns."""
+    """What a command writes to a terminal of 100 columns, or of COLUMNS."""
     leader, follower = os.openpty()
     settings = {"TERM": "xterm-256color", "COLUMNS": "100", **environment}
     process = subprocess.Popen(
@@ -43,6 +43,17 @@ def test_terminal_gets_header_colour_and_relative_times(service: StandIn) -> Non
     assert "\N{BALLOT X} failure" in shown
     assert " ago" in shown
     assert not set(shown) & set("╭─│╰┃━")
+
+
+@pytest.mark.parametrize("columns", ["1", "20", "45", "59"])
+def test_a_narrow_terminal_loses_nothing(service: StandIn, columns: str) -> None:
+    """Where columns have no room each cell is a line; what is longer is for the terminal to wrap."""
+    shown = on_a_terminal(["run", "list", "--state", "failure"], COLUMNS=columns, NO_COLOR="1")
+    plain = [line.replace("\x1b[1m", "").replace("\x1b[0m", "") for line in shown.split("\r\n")]
+    assert plain[:5] == ["RUN: 1", "STATE: ✗ failure", "CHANGE: #101", "TITLE: Change relu", "TESTS: 3/3"]
+    wide = on_a_terminal(["run", "list", "--state", "failure"], COLUMNS="60", NO_COLOR="1")
+    assert "RUN:" not in wide
+    assert "Change" in wide
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
