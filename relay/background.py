@@ -7,7 +7,7 @@ Holds no logic of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import time
 from functools import partial
@@ -21,9 +21,11 @@ from relay.intake.deliveries import sweep_deliveries
 from relay.intake.watching import InboxWatch
 from relay.metrics.pulse import SWEEP
 from relay.outbox.delivering import Deliverer
+from relay.outbox.types import Sender
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper
+from relay.store.crcr_models import OutboxKind
 from relay.store.duties import DutyLease
 
 #: How long nobody sweeps when the one who did was killed, beside three sweeps.
@@ -55,8 +57,12 @@ def background(context: RelayContext) -> Iterator[None]:
 def create_outbox(context: RelayContext) -> Deliverer:
     """The deliverer of this process, not started yet."""
     workers = context.settings.crcr_dispatch_workers
-    everybody = {**senders.build(context), **comment_senders(context)}
-    return Deliverer(context.store, everybody, context.now, workers)
+    return Deliverer(context.store, everybody_who_sends(context), context.now, workers)
+
+
+def everybody_who_sends(context: RelayContext) -> Mapping[OutboxKind, Sender]:
+    """The senders of all rooms, by what they send."""
+    return {**senders.build(context), **comment_senders(context)}
 
 
 def create_sweeper(context: RelayContext) -> Sweeper:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from relay.background import everybody_who_sends
 from relay.context import RelayContext
 from relay.crcr.senders import build
 from relay.store.crcr_models import OutboxKind
@@ -23,14 +24,15 @@ def stage(context: RelayContext) -> Iterator[Stage]:
 
 def test_everything_that_can_leave_has_a_sender(stage: Stage) -> None:
     """A kind without one would wait for ever."""
-    assert set(build(stage.context)) == set(OutboxKind)
+    assert set(everybody_who_sends(stage.context)) == set(OutboxKind)
 
 
 def test_without_an_app_what_github_must_hear_waits(stage: Stage) -> None:
     """It is not thrown away, and the other HUD gets its copies."""
     alone = replace(stage.context, crcr=replace(stage.parts, github=None))
     told_to_github = {OutboxKind.DISPATCH, OutboxKind.CHECK_RUN, OutboxKind.RERUN, OutboxKind.CANCEL}
-    assert not told_to_github & set(build(alone))
+    told_to_github |= {OutboxKind.COMMAND, OutboxKind.COMMENT}
+    assert not told_to_github & set(everybody_who_sends(alone))
     assert OutboxKind.HUD in build(alone)
 
 
