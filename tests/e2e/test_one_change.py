@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from relay.cli.run_lines import Part, lines_of
+from relay.contract import LogKind
 from relay.demo.repository import UpstreamChange, prepare_demo_repository
 from relay.demo.scenario import REGRESSIONS, differences
 from relay.now_views import WorkerState
@@ -55,6 +57,13 @@ def test_from_webhook_to_the_designed_verdict(deployment: Deployment) -> None:
     assert [step.stage for step in detail.funnel] == [1, 2, 3, 4]
     failing = next(test for test in tests if test.id in REGRESSIONS)
     assert "device" in failing.detail
+
+    log = list(lines_of(deployment.client, Part(run.id)))
+    assert {line.shard for line in log} == {shard.id for shard in detail.shards}
+    for test in tests:
+        said = [line.kind for line in log if test.id in line.text]
+        assert (LogKind.FAILURE in said) is (test.id in REGRESSIONS), (test.id, said)
+        assert said
 
     assert deployment.deliver(webhook).json()["repeated"] is True
     assert [known.id for known in deployment.client.runs().runs] == [run.id]
