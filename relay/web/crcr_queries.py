@@ -59,7 +59,14 @@ QueryName = Annotated[str, Path(max_length=100, description="The query's name, a
 Parameters = Annotated[
     str, Query(max_length=_SENT_CAP, description="A JSON object", examples=['{"repo":"acme/torch-acme","days":7}'])
 ]
-Upstream = Annotated[str, Query(max_length=_SENT_CAP, description="The upstream repository; no other is answered for")]
+Upstream = Annotated[
+    str,
+    Query(
+        max_length=_SENT_CAP,
+        description="The upstream repository; no other is answered for",
+        examples=["pytorch/pytorch"],
+    ),
+]
 Pulls = Annotated[
     str, Query(max_length=_SENT_CAP, description="Numbers, comma-separated, at most 50", examples=["4711,4712"])
 ]

@@ -32,6 +32,8 @@ _HEADERS: dict[str, dict[str, Any]] = {
     "WWW-Authenticate": {"description": "How to say who one is", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer", "minimum": 0}},
 }
+_BY_FASTAPI = "Successful Response"
+_DONE = {"200": "What was asked for", "201": "What was made"}
 _IF_NONE_MATCH: dict[str, Any] = {
     "name": "If-None-Match",
     "in": "header",
@@ -76,7 +78,7 @@ class DescribedApi(FastAPI):
                 operation["security"] = door.security if door else []
             show_examples(operation, known)
             add_refusals(path, operation, door)
-            _name_answers(path, method, operation)
+            _complete_answers(path, method, operation)
             operation["x-codeSamples"] = [
                 {"lang": "Shell", "label": "curl", "source": command(method.upper(), path, operation)}
             ]
@@ -94,10 +96,16 @@ def dependant_is_guarded(operation: dict[str, Any]) -> bool:
     return "security" in operation
 
 
-def _name_answers(path: str, method: str, operation: dict[str, Any]) -> None:
-    """Say what `relay.web.visit`, `relay.web.paging` and `relay.web.revalidation` add to answers."""
+def _complete_answers(path: str, method: str, operation: dict[str, Any]) -> None:
+    """Say in words what an answer is, and what `relay.web.visit`, `.paging` and `.revalidation` add to it."""
     named = method == "get" and path.startswith("/api/")
     for status, response in operation["responses"].items():
+        if response.get("description") == _BY_FASTAPI:
+            response["description"] = _DONE.get(status, _DONE["200"])
+        for body in response.get("content", {}).values():
+            # FastAPI writes a stream's in the words of OpenAPI 3.2 into a document of 3.1.
+            if body.pop("itemSchema", None) is not None:
+                body["schema"] = {"type": "string"}
         headers = response.setdefault("headers", {})
         headers["X-Request-Id"] = {"$ref": "#/components/headers/X-Request-Id"}
         if named and status == "200" and "text/event-stream" not in response.get("content", {}):

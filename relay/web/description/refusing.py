@@ -31,6 +31,19 @@ _SENTENCES = {
     503: "The record cannot be reached just now",
     504: "What the relay asks in turn did not answer in time",
 }
+_NOTHING = ("There is no such thing on record.", "The lists of the API show what there is.")
+#: By what an address names last.
+_UNKNOWN = {
+    "run_id": ("There is no run 128.", "GET /api/v1/runs shows the runs there are."),
+    "shard_id": ("There is no shard 512.", "Ask for a lease to get a shard."),
+    "audit_id": ("There is no audit 120.", "GET /api/v1/audits shows the audits there are."),
+    "letter_id": ("There is no delivery 96.", "GET /api/v1/outbox shows the deliveries there are."),
+    "row_id": ("There is no webhook 41.", "GET /api/v1/inbox shows those that came."),
+    "token_id": ("There is no token 3.", "GET /api/v1/tokens?every=true shows the tokens there are."),
+    "name": ("There is no backend acme/torch-acme.", "GET /api/v1/backends shows those there are."),
+    "number": ("No run of pull request 4711 is on record.", "GET /api/v1/runs shows the runs there are."),
+    "sha": ("No run of commit 1f1f1f1f is on record.", "GET /api/v1/runs shows the runs there are."),
+}
 _INVALID = Refusal(
     422,
     "The request does not have the expected form: query.limit: Input should be less than or equal to 500",
@@ -81,8 +94,9 @@ def _usual(path: str, operation: Mapping[str, Any], door: Door | None) -> Iterat
             )
         )
     parameters = operation.get("parameters", ())
-    if any(parameter["in"] == "path" for parameter in parameters):
-        yield refusal_of(NotFoundError("There is no such thing on record.", "The lists of the API show what there is."))
+    named = [parameter["name"] for parameter in parameters if parameter["in"] == "path"]
+    if named:
+        yield refusal_of(NotFoundError(*_UNKNOWN.get(named[-1], _NOTHING)))
     if "requestBody" in operation:
         yield refusal_of(TooLargeError("The body is larger than 65536 bytes.", "Send the content in smaller parts."))
     if not path.startswith("/github/"):

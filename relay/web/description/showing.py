@@ -60,7 +60,7 @@ def command(method: str, path: str, operation: Mapping[str, Any]) -> str:
         if parameter["in"] == "path":
             value = quote(str(parameter.get("example", "")), safe="")
             address = address.replace(f"{{{parameter['name']}}}", value)
-        elif parameter["in"] == "query" and parameter.get("required"):
+        elif parameter["in"] == "query" and (parameter.get("required") or "examples" in parameter["schema"]):
             query.append((parameter["name"], parameter.get("example", "")))
     asked = f"?{urlencode(query)}" if query else ""
     return " ".join(["curl", *_how(method, operation), f'"$RELAY_URL{address}{asked}"'])
@@ -70,10 +70,12 @@ def _how(method: str, operation: Mapping[str, Any]) -> Iterator[str]:
     content = operation.get("requestBody", {}).get("content", {}).get(_JSON)
     if method != ("GET" if content is None else "POST"):
         yield f"-X {method}"
+    if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
+        yield "-N"
     if operation.get("security"):
         yield '-H "Authorization: Bearer $RELAY_TOKEN"'
     for parameter in operation.get("parameters", ()):
-        if parameter["in"] == "header" and "example" in parameter and parameter["name"] != "Authorization":
+        if parameter["in"] == "header" and "example" in parameter:
             header = f"{parameter['name']}: {parameter.get('example', '')}"
             yield f"-H {shlex.quote(header)}"
     if content is not None:

@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from relay.contract import FilteredTest, Observation
 from relay.errors import NotFoundError
-from relay.runs.listings import list_tests, list_waiting_tests, load_considered
+from relay.runs.listings import list_tests, list_waiting_tests, load_considered, page_of_tests
 from relay.store.engine import Store
 from relay.views import Verdict
 from tests.relay.stories import Story, base_of, dropped, ended, flaked, planned, regressed, report_of
@@ -52,6 +52,36 @@ def test_a_verdict_can_be_asked_for_and_paged(story: Story) -> None:
         waiting = list_waiting_tests(session, 1, limit=1)
     assert [test.id for test in (*first.tests, *second.tests)] == TESTS[:6]
     assert (first.total, waiting.total, len(waiting.tests)) == (6, 2, 1)
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 10])
+def test_pages_follow_each_other_by_what_their_tests_are(story: Story, size: int) -> None:
+    """Whole and without repeating a test, across the borders of verdicts; the last one says that it is."""
+    seen: list[str] = []
+    after: tuple[int, ...] | None = None
+    with story.store.reading() as session:
+        whole = [test.id for test in list_tests(session, 1, limit=100).tests]
+        for _ in range(len(whole)):
+            page, more = page_of_tests(session, 1, limit=size, after=after)
+            seen += [test.id for test in page.tests]
+            if None in more:
+                break
+            after = tuple(part for part in more if part is not None)
+    assert seen == whole
+    assert more == (None, None)
+
+
+def test_a_result_that_comes_meanwhile_moves_its_test_and_no_page(story: Story) -> None:
+    """What was seen is not seen again; a test that has become worse belongs to an earlier page by now."""
+    with story.store.reading() as session:
+        first, more = page_of_tests(session, 1, limit=8)
+    shard, lease, tests = story.lease()
+    story.report(shard, lease, [regressed(tests[0], "late")])
+    after = tuple(part for part in more if part is not None)
+    with story.store.reading() as session:
+        rest, _ = page_of_tests(session, 1, limit=8, after=after)
+    assert not {test.id for test in first.tests} & {test.id for test in rest.tests}
+    assert [test.id for test in rest.tests] == [tests[1]]
 
 
 def test_a_longer_page_takes_no_more_queries(story: Story) -> None:
