@@ -90,19 +90,25 @@ def _number(asked: Asked, command: Command) -> int:
 def _test(session: Session, asked: Asked, command: Command, place: int) -> Told:
     number = _number(asked, command)
     pull = asked.pulls.get(number)
-    if pull is None:
-        raise RefusedError(words.pull_unknown(number, asked.settings.upstream_repo))
-    change = _change(session, asked, number)
-    head = next((it for it in change.heads if it.sha == pull.head_sha), None) if change else None
+    head = _head(_change(session, asked, number), pull)
     whole = command.names in ((), (ALL,), (asked.settings.device,))
     full = command.names == (ALL,)
     if head is not None:
         return _again(session, asked, command, head, full=full) if whole else _named(session, asked, command, head)
+    if pull is None:
+        raise RefusedError(words.pull_unknown(number, asked.settings.upstream_repo))
     if not whole:
         raise RefusedError(words.no_plan_for_head(pull.head_sha))
     if number not in asked.open_pulls:
         raise RefusedError(words.pull_closed(number, asked.settings.upstream_repo))
     return _open(session, asked, command, pull, place)
+
+
+def _head(change: Change | None, pull: PullRequestChanged | None) -> Head | None:
+    """The pull request's present head, if a run of it is on record. Where GitHub tells nothing of it, for example
+    because our App is in a backend's repository only, the newest head on record counts."""
+    heads = change.heads if change is not None else ()
+    return next((it for it in heads if pull is None or it.sha == pull.head_sha), None)
 
 
 def _again(session: Session, asked: Asked, command: Command, head: Head, *, full: bool) -> Told:

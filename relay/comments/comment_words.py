@@ -116,7 +116,7 @@ def nothing_on_record(number: int, upstream: str) -> str:
 
 
 def pull_unknown(number: int, upstream: str) -> str:
-    return f"GitHub does not tell of {code(f'{upstream}#{number}')} as it documents; nothing was started."
+    return f"no run of {code(f'{upstream}#{number}')} is on record, and GitHub does not tell this App of it."
 
 
 def pull_closed(number: int, upstream: str) -> str:

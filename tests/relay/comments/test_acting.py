@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from relay.github.types import GitHubError
 from relay.store.models import Trigger
 from relay.views import RunState
 from tests.relay.comments.scene import BACKEND, BROKEN, FINE, HEAD, LEFT_OUT, OTHER, PR, Scene
@@ -118,6 +119,18 @@ def test_a_head_nobody_tested_yet_gets_its_first_run(shared: Scene) -> None:
     assert shared.runs()[0].id == old
     shared.comment("/relay test")
     assert "is not finished" in shared.answer()
+
+
+@pytest.mark.parametrize("command", ["/relay test", "/relay test test_broken", "/relay test all"])
+def test_without_a_word_of_githubs_the_newest_head_on_record_counts(scene: Scene, command: str) -> None:
+    """An App of a backend's is not in upstream's repository."""
+    scene.github.refusals[("pull", REPO)] = GitHubError("The GitHub App is not installed on it", status=404)
+    scene.comment(f"{command} {REPO}#{PR}", repo=BACKEND)
+    assert f"No run of `{REPO}#7` is on record, and GitHub does not tell this App of it." in scene.answer()
+    scene.finished_run(head=HEAD)
+    newest = scene.finished_run(head=NEXT)
+    scene.comment(f"{command} {REPO}#{PR}", repo=BACKEND)
+    assert (scene.newest().rerun_of, scene.newest().head_sha) == (newest, NEXT)
 
 
 def test_a_closed_pull_request_gets_no_first_run(scene: Scene) -> None:

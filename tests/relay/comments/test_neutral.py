@@ -26,6 +26,7 @@ HOSTILE = [
     "|a|b|",
     "",
     "\n\n",
+    "half \ud83d of one",
     "# heading\n---\n> quote",
 ]
 
