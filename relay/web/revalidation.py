@@ -24,7 +24,7 @@ _KEPT = ("etag", "cache-control", "vary", "content-location", "date", "expires",
 
 class RevalidationMiddleware:
     """Names what the read API answers, and leaves out what the reader has. `private`: reading takes a token, so that no
-    cache between may keep an answer for somebody else."""
+    cache between may keep an answer for somebody else; one that was asked for with a token is always so."""
 
     def __init__(self, app: ASGIApp, *, private: bool) -> None:
         self._app = app
@@ -32,7 +32,9 @@ class RevalidationMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(_API):
-            answer = _Answer(send, Headers(scope=scope).get("if-none-match", ""), private=self._private)
+            headers = Headers(scope=scope)
+            private = self._private or "authorization" in headers
+            answer = _Answer(send, headers.get("if-none-match", ""), private=private)
             await self._app(scope, receive, answer.take)
         else:
             await self._app(scope, receive, send)

@@ -28,7 +28,7 @@ def test_an_answer_that_has_changed_is_sent_whole(client: TestClient, operator_a
     made = client.post("/api/v1/tokens", json={"name": "a job", "scope": "read"}, headers=operator_auth)
     assert "etag" not in made.headers
     tokens = client.get("/api/v1/tokens", headers={**operator_auth, "If-None-Match": tag})
-    assert tokens.status_code == 200
+    assert (tokens.status_code, tokens.headers["cache-control"]) == (200, "private, no-cache")
     assert tokens.json()["tokens"]
 
 
