@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from relay.context import RelayContext
 from relay.settings import RelaySettings
@@ -17,6 +17,7 @@ from tests.benchmarks.seed_backend_rows import backend
 from tests.benchmarks.seed_rows import Size
 from tests.browser.hands import Hands
 from tests.browser.inspection import sign_in, visitor
+from tests.relay.stories import Story
 
 pytestmark = pytest.mark.browser
 
@@ -171,6 +172,22 @@ def leave(hands: Hands) -> None:
     hands.press(hands.page.get_by_role("button", name="Sign out"))
     hands.press(hands.page.get_by_role("link", name="Sign in"))
     expect(hands.page.get_by_label("Token", exact=True)).to_be_visible()
+
+
+def test_the_single_keys_are_turned_off_for_good(page: Page, url: str, story: Story) -> None:
+    """WCAG 2.2, 2.1.4: one key alone does nothing for who does not want it."""
+    story.open()
+    hands, first = Hands(page, url, page.locator("main")), page.locator("a.headline").first
+    hands.open("/")
+    page.keyboard.press("j")
+    expect(first).to_be_focused()
+    hands.press(page.get_by_role("button", name="Turn these keys off"))
+    hands.open("/")
+    page.keyboard.press("j")
+    expect(first).not_to_be_focused()
+    hands.press(page.get_by_role("button", name="Turn these keys on"))
+    page.keyboard.press("j")
+    expect(first).to_be_focused()
 
 
 #: In this order: the last ones change the record, and the one at the end signs out.

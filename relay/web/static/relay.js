@@ -204,8 +204,42 @@
     if (grid) history.replaceState({ grid: grid.place }, "");
   }
 
-  // j and k walk over runs and tests; Enter is the browser's own on links and summaries.
+  // j and k walk over runs and tests; Enter is the browser's own on links and summaries. One key alone is also hit by
+  // chance, or by a voice that is heard as keys: who does not want them turns them off, for this browser.
+  const KEYS = "relay-keys";
+  let keysOff = false;
+
+  function showKeys() {
+    const note = document.getElementById("keys");
+    const button = note?.querySelector("button");
+    if (!button) return;
+    button.textContent = keysOff ? button.dataset.on : button.dataset.off;
+    note.hidden = false;
+  }
+
+  function turnKeys() {
+    keysOff = !keysOff;
+    try {
+      if (keysOff) localStorage.setItem(KEYS, "off");
+      else localStorage.removeItem(KEYS);
+    } catch {
+      // A browser that keeps nothing: off for this page.
+    }
+    showKeys();
+  }
+
+  function recallKeys() {
+    try {
+      keysOff = localStorage.getItem(KEYS) === "off";
+    } catch {
+      // As above.
+    }
+    document.querySelector("#keys button")?.addEventListener("click", turnKeys);
+    showKeys();
+  }
+
   function walk(event) {
+    if (keysOff) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     if (event.key !== "j" && event.key !== "k") return;
     const stops = [...document.querySelectorAll("a.headline, a.trunk-title, .test summary, details.group > summary")].filter(
@@ -217,6 +251,7 @@
   }
 
   addCopyButtons(document);
+  recallKeys();
   updateAges();
   setInterval(() => updateAges(), AGES_MS);
   document.addEventListener("keydown", walk);
