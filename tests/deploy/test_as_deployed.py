@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -23,6 +24,8 @@ from tests.deploy.test_compose import make_secrets
 from tests.deploy.test_kubernetes import PODS, WRITTEN
 from tests.e2e.conftest import wait_until
 from tests.workers.runner.sandbox.inside import missing
+from workers.spyre.build import ensure_library
+from workers.spyre.cache import default_cache
 
 pytestmark = pytest.mark.e2e
 
@@ -138,3 +141,82 @@ def test_a_web_part_is_not_ready_without_its_database(environment: dict[str, str
         wait_until(lambda: ready(url).get("status") == 503, 60)
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert json.loads(httpx.get(f"{url}/readyz").text)["late"] == ["database"]
+
+
+#: A user without rights in a user namespace, as a pod with `hostUsers: false` has it, and no file to write but its own.
+POD = (
+    "unshare",
+    *(
+        "--user",
+        "--keep-caps",
+        "--map-user=10001",
+        "--map-group=10001",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+    ),
+)
+NO_RIGHTS = "setpriv --ambient-caps=-all --bounding-set=-all --inh-caps=-all --no-new-privs"
+
+
+@pytest.fixture
+def worker_environment(tmp_path: Path, valkey_url: str) -> dict[str, str]:
+    """What a worker's pod is given. The device is compiled already, as in the image."""
+    if os.geteuid() != 0 or shutil.which("bwrap") is None:
+        missing("needs root, to make the namespaces of a pod, and bubblewrap")
+    ensure_library(default_cache())
+    for folder in ("secrets", "work"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "secrets" / "worker_token").write_text("the-token-of-a-worker\n")
+    (tmp_path / "secrets" / "broker_url").write_text(valkey_url)
+    settings: dict[str, str] = WRITTEN["base/worker/worker.yaml:ConfigMap:relay-worker"]["data"]
+    return {
+        **settings,
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "work"),
+        "TMPDIR": str(tmp_path / "work"),
+        "RELAY_URL": f"http://127.0.0.1:{free_port()}",
+        "RELAY_SECRETS_DIR": str(tmp_path / "secrets"),
+        "RELAY_WORKER_TOKEN_FILE": str(tmp_path / "secrets" / "worker_token"),
+        "RELAY_STATE_DIR": NOWHERE,
+        "RELAY_WORK_DIR": str(tmp_path / "work" / "relay"),
+        "RELAY_DEVICE_CACHE": str(default_cache()),
+    }
+
+
+def in_a_pod(environment: Mapping[str, str], before: str = "true") -> list[str]:
+    """The worker of the manifests, inside; `before` is done to the pod first."""
+    work = shlex.quote(environment["HOME"])
+    words = shlex.join([sys.executable, "-m", "relay", *arguments("base/worker/worker.yaml:Deployment:relay-worker")])
+    confine = f"{before} && mount --bind {work} {work} && mount -o remount,bind,ro /"
+    return [*POD, "sh", "-c", f"{confine} && exec {NO_RIGHTS} -- {words}"]
+
+
+def test_a_worker_makes_its_sandbox_in_a_pod_and_goes_when_told(
+    worker_environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Without rights, on a file system that cannot be written to. It ends long before it would be killed."""
+    log = tmp_path / "worker.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(in_a_pod(worker_environment), env=worker_environment, stdout=output, stderr=output)
+    try:
+        wait_until(lambda: process.poll() is not None or b" ready." in log.read_bytes(), 120)
+        assert process.poll() is None, log.read_text()
+        assert '"sandbox": "bubblewrap"' in log.read_text()
+        os.kill(child_of(process), signal.SIGTERM)
+        assert process.wait(60) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+    assert not Path(NOWHERE).parent.exists()
+
+
+def test_a_worker_says_so_where_a_part_of_proc_is_masked(worker_environment: dict[str, str]) -> None:
+    """As container engines do unless they are told not to: hence `procMount` and `systempaths` in the manifests."""
+    command = in_a_pod(worker_environment, "mount --bind /dev/null /proc/kmsg")
+    done = subprocess.run(command, env=worker_environment, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert "RELAY_SANDBOX=required, but bubblewrap cannot start a program" in done.stderr
+    assert "mount proc" in done.stderr

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from relay.contract import broker_connection
 from relay.machine.worker_processes import ensure_broker_folder, ensure_token_file, worker_environment, worker_specs
 from relay.settings import RelaySettings, with_secrets
 from tests.conftest import WORKER_TOKEN
+from workers.settings import WorkerSettings
 
 
 def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -> None:
@@ -32,6 +35,13 @@ def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -
         "RELAY_WORK_DIR": str(settings.state_dir / "work"),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+@pytest.mark.parametrize("name", sorted(set(WorkerSettings.model_fields) - {"worker_token"}))
+def test_every_setting_of_a_worker_reaches_it(settings: RelaySettings, name: str) -> None:
+    """Those that say where things are are made, all others pass. The token itself goes by its file."""
+    variable = f"RELAY_{name.upper()}"
+    assert variable in worker_environment(settings, "http://127.0.0.1:1", Path("/token"), {variable: "given"})
 
 
 def test_each_worker_has_its_own_log(settings: RelaySettings) -> None:
