@@ -7,11 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.deploy.deployed import DEPLOY, ROOT, check_command
+from tests.test_wheel import ROOMS, tracked
 
 DOCKERFILE = DEPLOY / "Dockerfile"
 #: Instructions with their continued lines, without comments.
@@ -29,6 +34,12 @@ def stages() -> dict[str, list[str]]:
         elif name and line.strip():
             found[name].append(line)
     return found
+
+
+def copied_names() -> set[str]:
+    """What the image takes of the repository."""
+    copies = [line.split()[1:-1] for line in INSTRUCTIONS if line.startswith("COPY ") and "--from" not in line]
+    return {name for names in copies for name in names}
 
 
 def last(stage: list[str], instruction: str) -> str:
@@ -91,20 +102,47 @@ def test_what_is_copied_is_there_and_is_let_through() -> None:
     """Everything else stays out of the context: secrets, state, history."""
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     allowed = {line[1:] for line in ignored if line.startswith("!")}
-    copies = [line.split()[1:-1] for line in INSTRUCTIONS if line.startswith("COPY ") and "--from" not in line]
-    copied = {name for names in copies for name in names}
+    copied = copied_names()
     assert copied == allowed
     assert all((ROOT / name).exists() for name in copied)
     assert next(line for line in ignored if not line.startswith("#")) == "*"
 
 
-def test_the_wheel_is_built_of_what_is_copied() -> None:
-    """The same command on the same files, in a folder that has nothing else, makes the wheel."""
-    # The project's own test of the wheel builds it whole; here only the input is compared.
-    from tests.test_wheel import ROOMS
+def test_the_wheel_is_built_of_what_is_copied(tmp_path: Path) -> None:
+    """In a folder that has nothing else, as in the image: nothing that it needs is left out."""
+    for name in copied_names():
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, tmp_path / Path(name).name)
+    (line,) = [line for line in INSTRUCTIONS if "hatchling build" in line]
+    words = line.removeprefix("RUN python ").replace("/dist", str(tmp_path / "dist")).split()
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = (tmp_path / "dist").glob("*.whl")
+    shipped = set(zipfile.ZipFile(built).namelist())
+    assert tracked(*ROOMS) - shipped == set()
+    assert {f"relay/data/{path}" for path in tracked("test_manifests")} - shipped == set()
 
-    copied = {line.split()[1] for line in INSTRUCTIONS if line.startswith("COPY ") and "--from" not in line}
-    assert {*ROOMS, "test_manifests", "pyproject.toml"} <= copied
+
+@pytest.mark.parametrize("extra", ["", "emulator"])
+def test_every_package_of_an_image_is_pinned(extra: str) -> None:
+    """What the project needs, and what that needs in turn. torch itself is pinned in pyproject.toml."""
+    lines = (DEPLOY / "constraints.txt").read_text().splitlines()
+    pinned = {canonicalize_name(line.partition("==")[0]) for line in lines if "==" in line}
+    needed: set[str] = set()
+    waiting = [("oot-relay", extra)]
+    while waiting:
+        name, extras = waiting.pop()
+        for text in metadata.requires(name) or ():
+            wanted = Requirement(text)
+            found = canonicalize_name(wanted.name)
+            if found in needed or (wanted.marker and not wanted.marker.evaluate({"extra": extras})):
+                continue
+            needed.add(found)
+            waiting += [(found, one) for one in ("", *wanted.extras)]
+    assert {"celery", "fastapi", "psycopg"} <= needed
+    assert needed - pinned - {"setuptools"} == ({"torch"} if extra else set())
 
 
 def test_a_builder_reads_it() -> None:
