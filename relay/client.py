@@ -140,16 +140,18 @@ class ApiClient:
         """Raises `NotFound` for a run the service does not know."""
         return self._get(RunDetail, f"/api/v1/runs/{run_id}", {})
 
-    def tests(self, run_id: int, *, verdict: Verdict | None = None, limit: int = 100, offset: int = 0) -> TestPage:
+    def tests(
+        self, run_id: int, *, verdict: Verdict | None = None, limit: int = 100, cursor: str | None = None
+    ) -> TestPage:
         """Planned tests of a run, optionally those with one verdict."""
-        query: _Query = {"verdict": verdict, "limit": limit, "offset": offset}
+        query: _Query = {"verdict": verdict, "limit": limit, "cursor": cursor}
         return self._get(TestPage, f"/api/v1/runs/{run_id}/tests", query)
 
     def decisions(
-        self, run_id: int, *, kept: bool | None = None, q: str | None = None, limit: int = 100, offset: int = 0
+        self, run_id: int, *, kept: bool | None = None, q: str | None = None, limit: int = 100
     ) -> DecisionPage:
         """Considered tests with their reason chains; `q` is a part of the test's name."""
-        query: _Query = {"kept": kept, "q": q, "limit": limit, "offset": offset}
+        query: _Query = {"kept": kept, "q": q, "limit": limit}
         return self._get(DecisionPage, f"/api/v1/runs/{run_id}/decisions", query)
 
     def history(self, run_id: int, *, after: int = 0, limit: int = 500) -> RunHistory:
@@ -239,9 +241,9 @@ class ApiClient:
         """Send dead letters again. Needs the operator token."""
         return self._parse(Replayed, self._send("POST", "/api/v1/outbox/replay", body={"ids": list(ids)}))
 
-    def tokens(self, *, every: bool, limit: int = 100, before: int | None = None) -> TokenPage:
+    def tokens(self, *, every: bool, limit: int = 100, cursor: str | None = None) -> TokenPage:
         """Access tokens without their values, the newest first. Needs a token of scope admin."""
-        return self._get(TokenPage, "/api/v1/tokens", {"every": every, "limit": limit, "before": before})
+        return self._get(TokenPage, "/api/v1/tokens", {"every": every, "limit": limit, "cursor": cursor})
 
     def create_token(self, name: str, scope: str, expires_at: datetime | None) -> NewToken:
         """Make an access token; the answer is the only one with its value. Needs a token of scope admin."""

@@ -156,12 +156,12 @@ def _run_after(client: ApiClient, before: int) -> int:
 
 
 def _all_tests(client: ApiClient, run_id: int) -> list[TestView]:
-    tests: list[TestView] = []
-    while True:
-        page = client.tests(run_id, limit=_PAGE, offset=len(tests))
+    page = client.tests(run_id, limit=_PAGE)
+    tests = list(page.tests)
+    while (cursor := client.cursor_of(page)) is not None:
+        page = client.tests(run_id, limit=_PAGE, cursor=cursor)
         tests.extend(page.tests)
-        if not page.tests or len(tests) >= page.total:
-            return tests
+    return tests
 
 
 def _problems(run: RunSummary, tests: list[TestView]) -> list[str]:

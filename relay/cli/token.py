@@ -159,14 +159,12 @@ def _expiry(given: str, now: datetime) -> datetime | None:
 
 
 def _all(client: ApiClient, every: bool) -> list[TokenView]:
-    found: list[TokenView] = []
-    before: int | None = None
-    while True:
-        page = client.tokens(every=every, limit=_PAGE, before=before)
+    page = client.tokens(every=every, limit=_PAGE)
+    found = list(page.tokens)
+    while (cursor := client.cursor_of(page)) is not None:
+        page = client.tokens(every=every, limit=_PAGE, cursor=cursor)
         found += page.tokens
-        before = page.next_before
-        if before is None:
-            return found
+    return found
 
 
 def _row(out: Output, token: TokenView) -> tuple[str, ...]:

@@ -90,10 +90,11 @@ def _read(path: Path, naming: Naming) -> tuple[ObservedTest, ...]:
 
 def _run(client: ApiClient, run_id: int, naming: Naming) -> Iterator[ObservedTest]:
     detail = client.run(run_id).model_dump(mode="json", include={"run", "shards"})
-    offset, total = 0, 1
-    while offset < total:
-        page = client.tests(run_id, limit=_PAGE, offset=offset)
+    cursor: str | None = None
+    while True:
+        page = client.tests(run_id, limit=_PAGE, cursor=cursor)
         rows = page.model_dump(mode="json")["tests"]
         yield from read_rows(f"run {run_id}", {**detail, "tests": rows}, naming)
-        total = page.total if rows else 0
-        offset += len(rows)
+        cursor = client.cursor_of(page)
+        if cursor is None:
+            return

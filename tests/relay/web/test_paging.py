@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from relay.access.actions import Actor, record_action
 from relay.access.tokens import create_token
+from relay.client import ApiClient
 from relay.context import RelayContext, utc_now
 from relay.runs.misses import record_miss
 from relay.store.access_models import Scope, Via
@@ -19,6 +20,8 @@ from relay.views import Page
 from relay.web.paging import encoded
 from tests.benchmarks.seed import seed
 from tests.benchmarks.seed_rows import Size
+from tests.conftest import OPERATOR_TOKEN
+from tests.relay.serving import serving
 from tests.relay.web.readers import Readers
 
 SMALL = Size(runs=60, tests=12, considered=15, reports=60, deliveries=20)
@@ -153,3 +156,17 @@ def test_next_keeps_the_question(readers: Readers) -> None:
     assert "state=finished" in found
     assert "limit=2" in found
     assert "before" not in found
+
+
+def test_the_client_of_the_command_line_follows_pages(readers: Readers) -> None:
+    """Through a socket: what it reads page by page is what one page holds."""
+    with serving(readers.app) as url, ApiClient(url, operator_token=OPERATOR_TOKEN) as client:
+        page = client.tests(40, limit=5)
+        found = list(page.tests)
+        while (cursor := client.cursor_of(page)) is not None:
+            page = client.tests(40, limit=5, cursor=cursor)
+            found += page.tests
+        assert tuple(found) == client.tests(40, limit=500).tests
+        names = client.tokens(every=False, limit=2)
+        rest = client.tokens(every=False, limit=10, cursor=client.cursor_of(names))
+        assert len({token.id for token in (*names.tokens, *rest.tokens)}) == 5
