@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import select
 
 from relay.app import create_app
 from relay.context import RelayContext
@@ -28,7 +29,9 @@ from relay.devgithub import (
     rerequest_check_run,
     rerequest_suite,
 )
+from relay.outbox.leasing import OPEN_STATES
 from relay.settings import RelaySettings
+from relay.store.crcr_models import OutboxItem
 from tests.e2e.conftest import wait_until
 from tests.github.client import BASE, HEAD, NEXT
 from tests.github.serving import one_key, serve_devgithub
@@ -100,6 +103,16 @@ class Scene:
     def wait_for_dispatches(self, count: int) -> None:
         """Until so many were sent in all."""
         wait_until(lambda: len(self.github.dispatches) >= count, _PATIENCE_S, self.told)
+
+    def move_clock(self, span: timedelta) -> None:
+        """Once the relay has noted what it sent: else what GitHub took a moment ago would have been on its way for all
+        that time, and would be sent again."""
+        wait_until(self._nothing_on_its_way, _PATIENCE_S, self.told)
+        self.clock.ahead += span
+
+    def _nothing_on_its_way(self) -> bool:
+        with self.context.store.reading() as session:
+            return session.scalar(select(OutboxItem.id).where(OutboxItem.state.in_(OPEN_STATES)).limit(1)) is None
 
     def wait_for_checks(self, repo: str, expected: list[tuple[str, str | None]]) -> None:
         """Until the pull request shows this."""
@@ -186,12 +199,12 @@ def pull_heads(scene: Scene) -> list[tuple[str, str]]:
 
 def look_for_gaps(scene: Scene) -> None:
     """Twice, and once more when all of it has been sent: what was made good for is none any longer."""
-    scene.clock.ahead += timedelta(minutes=20)
+    scene.move_clock(timedelta(minutes=20))
     for _ in range(2):
         missed.sweep(scene.context)
     scene.wait_for_dispatches(4)
     scene.github.hooks.wait_idle()
-    scene.clock.ahead += timedelta(minutes=20)
+    scene.move_clock(timedelta(minutes=20))
     missed.sweep(scene.context)
     # What a push tells after it was told after everything that the look could have led to.
     push(scene.github, UPSTREAM, "refs/heads/main", before=NEXT, after="d" * 40)
