@@ -27,6 +27,7 @@ from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.runner.types import Installation
 from workers.shards.base_identity import base_identity, environment_digest
 from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
+from workers.shards.discreet_runner import DiscreetRunner
 from workers.shards.function_map import usable_map
 from workers.shards.observed_operators import RecordedTests
 from workers.shards.past import RecordedOutcomes, RecordedSeconds
@@ -65,7 +66,7 @@ class _Held:
 @dataclass(frozen=True, slots=True)
 class Session:
     """One worker process awake. `bench` is what it tests with, `make_llm` gets the relay's triage settings;
-    `shutting_down` is asked between tests, `redact` takes secrets out of what is logged."""
+    `shutting_down` is asked between tests, `redact` takes secrets out of what tests say."""
 
     client: RelayClient
     workspace: Workspace
@@ -236,7 +237,7 @@ class Session:
             TestedTrees(checkout, environment.wheel, asked) as trees,
             self.bench.make_runner(scratch, installation) as runner,
         ):
-            yield trees, runner, installation
+            yield trees, DiscreetRunner(runner, self.redact), installation
 
     def _base_results(self, trees: TestedTrees, environment: Environment, installation: Installation) -> BaseResults:
         """What is known of this base here, with all that its results depend on."""

@@ -33,6 +33,7 @@ from workers.builds.native_build import NativeBuilds
 from workers.relay_client import RelayClient, RetryPolicy
 from workers.runner.sandbox import Unconfined
 from workers.session import Session
+from workers.shards.redaction import HIDDEN, Redactor
 from workers.workspace import Workspace
 
 FILE = "test/test_a.py"
@@ -115,6 +116,15 @@ def test_the_log_of_a_shard_that_breaks_ends_with_the_reason(relay: RelayDouble,
     kind, text = relay.log[-1]
     assert kind is LogKind.FAILURE
     assert text == relay.finished[0].error
+
+
+def test_no_result_and_no_line_holds_a_secret(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change
+) -> None:
+    relay.leases.append(a_test_lease(change, TESTS[:1]))
+    replace(awake(ScriptedRunner({("head", TESTS[0].id): (F,)})), redact=Redactor(["failed on head"])).run()
+    assert [tried.detail for tried in relay.results[0].attempts] == [HIDDEN, HIDDEN, "passed on base"]
+    assert (LogKind.OUTPUT, f"    {HIDDEN}") in relay.log
 
 
 def test_a_relay_without_logs_gets_everything_else(

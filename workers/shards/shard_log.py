@@ -64,7 +64,7 @@ class NoLog:
 
 class ShardLog:
     """Takes lines from the shard and posts them, some at a time. At the end of the context what is left is posted,
-    within `LAST_WORDS_SECONDS`."""
+    within `LAST_WORDS_SECONDS`. What comes of tests was redacted by the runner; the worker's own words are here."""
 
     def __init__(
         self,
@@ -98,18 +98,10 @@ class ShardLog:
         self._add(log_lines.of_step(self._redact(text)))
 
     def tested(self, outcome: TestOutcome, tree: Tree, number: int, *, expected: bool) -> None:
-        # Over line ends as well: a private key has some.
-        clean = TestOutcome(
-            id=outcome.id,
-            observation=outcome.observation,
-            duration_s=outcome.duration_s,
-            detail=self._redact(outcome.detail),
-            output=self._redact(outcome.output),
-        )
-        self._add(log_lines.of_outcome(clean, tree, number, expected=expected))
+        self._add(log_lines.of_outcome(outcome, tree, number, expected=expected))
 
     def collected(self, file: str, found: Collection, tree: Tree) -> None:
-        self._add(log_lines.of_collection(file, Collection(found.tests, self._redact(found.error)), tree))
+        self._add(log_lines.of_collection(file, found, tree))
 
     def failed(self, sentence: str) -> None:
         """The shard itself could not go on."""

@@ -1,0 +1,42 @@
+"""A runner that keeps secrets: everything its tests said or printed passes a redactor before anybody else sees it.
+
+Results, notes, the log and what is remembered of base all come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from workers.device_runner import DeviceRunner
+from workers.runner.types import Collection, RunnerTree, TestOutcome, WantedTest
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreetRunner:
+    """`runner` with `redact` over its texts. Ids of tests stay as they are: they are names, and known already."""
+
+    runner: DeviceRunner
+    redact: Callable[[str], str]
+
+    def probe(self, tree: RunnerTree) -> str:
+        return self.redact(self.runner.probe(tree))
+
+    def collect(self, tree: RunnerTree, file: str, should_stop: Callable[[], bool] = lambda: False) -> Collection:
+        found = self.runner.collect(tree, file, should_stop)
+        return replace(found, error=self.redact(found.error)) if found.error else found
+
+    def run(
+        self,
+        tree: RunnerTree,
+        file: str,
+        tests: Sequence[WantedTest],
+        on_outcome: Callable[[TestOutcome], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.runner.run(tree, file, tests, lambda outcome: on_outcome(self._without_secrets(outcome)), should_stop)
+
+    def _without_secrets(self, outcome: TestOutcome) -> TestOutcome:
+        if not (outcome.detail or outcome.output):
+            return outcome
+        return replace(outcome, detail=self.redact(outcome.detail), output=self.redact(outcome.output))
