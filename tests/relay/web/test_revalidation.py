@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
@@ -10,6 +12,10 @@ from fastapi.testclient import TestClient
 from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.web.revalidation import HELD_BYTES, knows
+from tests.benchmarks.seed import seed
+from tests.benchmarks.seed_rows import Size
+from tests.relay.hud.told import NOW
+from tests.relay.web.readers import Readers
 
 
 def test_an_answer_that_is_the_same_is_304(client: TestClient) -> None:
@@ -65,3 +71,25 @@ def test_what_is_large_goes_out_as_it_comes(app: FastAPI) -> None:
 )
 def test_what_a_reader_names_is_compared_weakly(given: str, fits: bool) -> None:
     assert knows(given, '"a"') is fits
+
+
+def test_every_answer_of_the_read_api_is_named(settings: RelaySettings, operator_auth: dict[str, str]) -> None:
+    """Whatever the route, and the description says so. What depends on the moment may differ the next time."""
+    readers = Readers(settings)
+    seed(readers.context.store, Size(runs=10, tests=3, considered=4, reports=20, deliveries=5), NOW)
+    answered = set()
+    for path, methods in readers.app.openapi()["paths"].items():
+        if "get" not in methods or path.endswith("/events"):
+            continue
+        address = re.sub(r"\{\w+\}", "1", path)
+        first = readers.client.get(address, headers=operator_auth)
+        if first.status_code != 200:
+            continue
+        answered.add(path)
+        assert first.headers["etag"], path
+        assert {"ETag"} <= set(methods["get"]["responses"]["200"]["headers"]), path
+        again = readers.client.get(address, headers={**operator_auth, "If-None-Match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"") or again.headers["etag"] != first.headers["etag"], path
+    readers.close()
+    assert {"/api/v1/runs/{run_id}/junit.xml", "/api/v1/runs", "/api/v1/trunk", "/api/crcr/allowlist"} <= answered
+    assert len(answered) > 25

@@ -27,7 +27,11 @@ ENDLESS = "/events"
 _SETTINGS: dict[str, Any] = {
     "seed": 1,
     "request-timeout": 60,  # a busy machine is no fault
-    "checks": {"negative_data_rejection": {"expected-statuses": [400, 401, 403, 404, 405, 409, 413, 422]}},
+    "checks": {
+        "negative_data_rejection": {"expected-statuses": [400, 401, 403, 404, 405, 409, 413, 422]},
+        # Two more requests for each; what tokens open is asked of every operation in a test of its own.
+        "ignored_auth": {"enabled": False},
+    },
 }
 
 
