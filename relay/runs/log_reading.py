@@ -6,17 +6,16 @@ of the log it looked at.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVarTuple
+from typing import TypeVarTuple
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from relay.contract import LogKind
-from relay.errors import InvalidCursorError
 from relay.log_views import LogLineView, LogPage, ShardLogView
+from relay.runs.log_places import LogWanted, Place
 from relay.runs.queries import ensure_run
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.log_models import LogChunk, ShardLog
@@ -28,35 +27,6 @@ _PAGE_CHUNKS = 1_000
 #: Of one part of a log that is read whole.
 _PART_LINES = 5_000
 _Columns = TypeVarTuple("_Columns")
-_PLACE = re.compile(r"([1-9][0-9]{0,9})\.([0-9]{1,5})")
-
-
-class Place(NamedTuple):
-    """Where a line stands: its chunk, and its number in it from 0. Places of a run sort as its lines do."""
-
-    chunk: int
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.chunk}.{self.line}"
-
-
-@dataclass(frozen=True, slots=True)
-class LogWanted:
-    """Which lines: of a run, of one of its shards, of one attempt, with a text in them in any letter case."""
-
-    run_id: int
-    shard: int | None = None
-    attempt: int | None = None
-    q: str = ""
-
-
-def parse_place(text: str) -> Place:
-    """Raises `InvalidCursorError` for what is no place of a line."""
-    found = _PLACE.fullmatch(text)
-    if found is None or int(found[1]) >= 2**31:
-        raise InvalidCursorError("That is not the place of a line.", "Use the `place` of a line of the log, or none.")
-    return Place(int(found[1]), int(found[2]))
 
 
 def read_log(

@@ -14,7 +14,8 @@ from fastapi.responses import StreamingResponse
 
 from relay.context import Context, RelayContext
 from relay.log_views import LogLineView, LogPage
-from relay.runs.log_reading import LogWanted, Place, every_line, parse_place, read_end_of_log, read_log
+from relay.runs.log_places import LogWanted, Place, parse_place
+from relay.runs.log_reading import every_line, read_end_of_log, read_log
 from relay.runs.queries import ensure_run
 from relay.web.artifacts_api import as_file
 from relay.web.paging import LARGEST, Limit, Paged

@@ -12,7 +12,8 @@ from relay.context import utc_now
 from relay.contract import LogKind
 from relay.now_views import WorkerState
 from relay.runs.listings import load_considered
-from relay.runs.log_reading import LogWanted, Place, every_line, parse_place, read_log, shard_logs
+from relay.runs.log_places import LogWanted, Place, parse_place
+from relay.runs.log_reading import every_line, read_log, shard_logs
 from relay.runs.now import now_board
 from relay.runs.quality import quality
 from relay.runs.queries import run_detail

@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 
 from relay.contract import LogKind
 from relay.log_views import LogLineView, LogPage
-from relay.runs.log_reading import LogWanted, Place, parse_place, read_end_of_log, read_log
+from relay.runs.log_places import LogWanted, Place, parse_place
+from relay.runs.log_reading import read_end_of_log, read_log
 from relay.web import log_words
 from relay.web.pages.shell import number
 from relay.web.wording import Word

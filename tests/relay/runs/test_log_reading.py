@@ -12,7 +12,8 @@ from relay.errors import InvalidCursorError, NotFoundError
 from relay.log_views import LogPage
 from relay.runs import log_reading
 from relay.runs.leases import LeasedShard
-from relay.runs.log_reading import LogWanted, Place, every_line, parse_place, read_end_of_log, read_log
+from relay.runs.log_places import LogWanted, Place, parse_place
+from relay.runs.log_reading import every_line, read_end_of_log, read_log
 from relay.runs.run_log import accept_log
 from relay.store.engine import Store
 from tests.relay.worker_story import NOW, arrive_and_plan, lease_id, must_lease, names

@@ -139,6 +139,17 @@ def test_one_shard_alone_is_asked_for_by_a_form_that_keeps_the_rest(
     assert f"shard {shard + 1}: no lines" in other.text
 
 
+def test_a_shard_leads_to_its_log(client: TestClient, speaking: Speaking) -> None:
+    without = page(client, f"/runs/{speaking.run_id}")
+    speaking.say("of this shard")
+    found = page(client, f"/runs/{speaking.run_id}?find=x")
+    label = f"Log of shard {speaking.leased.shard.id}"
+    assert not without.having("a", **{"aria-label": label})
+    (link_to,) = found.having("a", **{"aria-label": label})
+    assert link_to["href"] == f"/runs/{speaking.run_id}?shard={speaking.leased.shard.id}#log"
+    assert "of this shard" in page(client, link_to["href"] or "").text
+
+
 def test_what_shards_print_is_never_markup(client: TestClient, speaking: Speaking) -> None:
     for kind in LogKind:
         speaking.say(HOSTILE, kind=kind)
