@@ -44,8 +44,8 @@ def derived(known: Mapping[str, str], database: str, broker: str) -> dict[str, s
 def kept(file: Path, text: str) -> str:
     """The file's text; `text` is written when there is no file."""
     if not file.exists():
-        file.touch(mode=0o644)
         file.write_text(text if text.endswith("\n") else text + "\n")
+        file.chmod(0o644)
     return file.read_text().strip()
 
 

@@ -35,7 +35,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 
 def make_secrets(folder: Path, *more: str) -> None:
     command = [sys.executable, str(DEPLOY / "make_secrets.py"), str(folder), *more]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, umask=0o077)
 
 
 def make_secrets_names() -> set[str]:
@@ -139,6 +139,7 @@ def test_secrets_are_made_once_and_fit_each_other(tmp_path: Path, monkeypatch: p
     make_secrets(folder)
     assert make_secrets_names() <= {file.name for file in folder.iterdir()}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o644}, "containers have another user"
     before = {file.name: file.read_text() for file in folder.iterdir()}
     make_secrets(folder, "--database", "elsewhere/other")
     assert {file.name: file.read_text() for file in folder.iterdir()} == before

@@ -26,5 +26,5 @@ def test_there_is_something_to_look_at() -> None:
 def test_every_path_of_the_repository_exists(name: str) -> None:
     text = (DEPLOY / name).read_text()
     named = re.findall(r"\bdeploy/[\w./-]+\w", text)
-    made = {"deploy/secrets"}
-    assert [path for path in named if path not in made and not (ROOT / path).exists()] == []
+    # What `make_secrets.py` makes is in no checkout.
+    assert [path for path in named if not path.startswith("deploy/secrets") and not (ROOT / path).exists()] == []
