@@ -20,8 +20,8 @@ import httpx
 import pytest
 
 from tests.conftest import MakeDatabase
-from tests.deploy.test_compose import make_secrets
-from tests.deploy.test_kubernetes import PODS, WRITTEN
+from tests.deploy.cluster import PODS, WRITTEN
+from tests.deploy.deployed import make_secrets
 from tests.e2e.conftest import wait_until
 from tests.workers.runner.sandbox.inside import missing
 from workers.spyre.build import ensure_library

@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 
 from relay.contract import broker_connection
 from relay.settings import RelaySettings
-from tests.deploy.deployed import DEPLOY, check_command
+from tests.deploy.deployed import DEPLOY, check_command, make_secrets
 
 FILE = DEPLOY / "compose.yaml"
 OURS = ("migrate", "web", "background", "worker")
@@ -33,12 +33,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load(interpolated())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 
 
-def make_secrets(folder: Path, *more: str) -> None:
-    command = [sys.executable, str(DEPLOY / "make_secrets.py"), str(folder), *more]
-    subprocess.run(command, check=True, capture_output=True, umask=0o077)
-
-
-def make_secrets_names() -> set[str]:
+def secret_files() -> set[str]:
     """The files that the compose file takes from `make_secrets.py`."""
     return {Path(secret["file"]).name for secret in COMPOSE["secrets"].values()}
 
@@ -75,7 +70,7 @@ def test_compose_itself_accepts_it(tmp_path: Path) -> None:
     probe = ["docker", "compose", "version"]
     if shutil.which("docker") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip("docker compose is not installed here: the file was held to the specification")
-    for name in make_secrets_names():
+    for name in secret_files():
         (tmp_path / name).touch()
     subprocess.run(["docker", "compose", "-f", str(FILE), "config", "--quiet"], check=True, capture_output=True)
 
@@ -137,7 +132,7 @@ def test_secrets_are_made_once_and_fit_each_other(tmp_path: Path, monkeypatch: p
     """The relay reads the folder as it is made, and a second call changes nothing."""
     folder = tmp_path / "secrets"
     make_secrets(folder)
-    assert make_secrets_names() <= {file.name for file in folder.iterdir()}
+    assert secret_files() <= {file.name for file in folder.iterdir()}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o644}, "containers have another user"
     before = {file.name: file.read_text() for file in folder.iterdir()}

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from relay.runs.states import FINAL_RUN_STATES
 from relay.store.crcr_models import OutboxKind, OutboxState
 from relay.store.models import ShardState
 from relay.views import Conclusion, RunState
+from tests.deploy.cluster import WRITTEN
 from tests.deploy.deployed import DEPLOY
 
 RULES: list[dict[str, Any]] = [
@@ -175,6 +177,40 @@ def test_promtool_accepts_configuration_and_rules() -> None:
 
 def test_alerts_come_when_they_should_and_not_else() -> None:
     promtool("test", "rules", "alerts_test.yml")
+
+
+def test_workers_are_as_many_as_the_shards_and_none_is_known_without_the_relay(tmp_path: Path) -> None:
+    """Two web parts say the same; nothing to do is 0; a relay that is not asked is no answer, not 0."""
+    (query,) = {
+        trigger["metadata"]["query"].strip()
+        for found in WRITTEN.values()
+        if found["kind"] == "ScaledObject"
+        for trigger in found["spec"]["triggers"]
+    }
+    builds = [{"series": f'relay_build_info{{instance="{one}"}}', "values": "1x9"} for one in "ab"]
+    shards = [
+        {"series": f'relay_shards{{instance="{one}", device="{device}", state="{state}"}}', "values": f"{count}x9"}
+        for one in "ab"
+        for device, state, count in (("spyre", "due", 3), ("spyre", "leased", 2), ("other", "due", 7))
+    ]
+    cases: list[tuple[list[dict[str, str]], list[int]]] = [(builds + shards, [5]), (builds, [0]), ([], [])]
+    tests = [
+        {
+            "interval": "1m",
+            "input_series": series,
+            "promql_expr_test": [
+                {
+                    "expr": query,
+                    "eval_time": "5m",
+                    "exp_samples": [{"labels": "{}", "value": value} for value in wanted],
+                }
+            ],
+        }
+        for series, wanted in cases
+    ]
+    file = tmp_path / "scaling.yml"
+    file.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": tests}))
+    promtool("test", "rules", str(file))
 
 
 def test_every_alert_is_seen_to_come() -> None:
