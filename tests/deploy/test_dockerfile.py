@@ -66,6 +66,15 @@ def test_an_image_starts_a_real_command(target: str) -> None:
     check_command(words[words.index("relay") + 1 :])
 
 
+@pytest.mark.parametrize("target", ["relay", "worker"])
+def test_the_folder_of_secrets_is_there(target: str) -> None:
+    """A relay that is named a folder which is not there does not start; an image tried by itself has no secrets."""
+    stage = stages()[target]
+    named = re.search(r"RELAY_SECRETS_DIR=(\S+)", "\n".join(stage))
+    assert named is not None
+    assert any(f"mkdir -p {named[1]}" in line for line in stage)
+
+
 def test_commands_of_the_build_are_real() -> None:
     lines = [line for line in INSTRUCTIONS if line.startswith("RUN relay ")]
     assert lines
