@@ -19,7 +19,7 @@ from relay.cli.exits import ExitCode, exit_code
 from relay.cli.manner import Manner, behave, to_the_front
 from relay.cli.output import has_format, show_failure, wants_json
 from relay.cli.root import build
-from relay.cli.streams import NoOutput, ReaderGone, flush_at_the_end, guard_streams, write_no_more
+from relay.cli.streams import NoOutput, ReaderGone, flush_at_the_end, guard_streams, unusable_file, write_no_more
 from relay.errors import SettingsError
 from relay.failures import Failure
 
@@ -67,6 +67,11 @@ def run(arguments: Sequence[str]) -> int:
         return ExitCode.FAILED
     except NoOutput:
         raise
+    except OSError as error:
+        if error.filename is None:  # not about a file that somebody named: a bug of ours
+            raise
+        show_failure(unusable_file(error), as_json=as_json)
+        return ExitCode.FAILED
     except Failure as failure:
         show_failure(failure, as_json=as_json)
         return exit_code(failure)
@@ -75,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _usage(error: typer.TyperException, words: Sequence[str], as_json: bool) -> int:
     message = error.format_message()
-    if "\n" in message:  # a group without a command: its help is the message
+    if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command: its help is the message
         sys.stderr.write(message.rstrip() + "\n")
         return error.exit_code
     from relay.cli.usage import wrong_line

@@ -17,13 +17,15 @@ def background(rings: RingsOption = None) -> None:
     from relay.app import create_context
     from relay.background import background as in_background
     from relay.cli.connect import load_settings
+    from relay.cli.database import telling_of_the_database
     from relay.cli.foreground import log_to_stderr, started, watching_signals
     from relay.machine.background_process import given_settings, hear
 
     log_to_stderr()
     settings = load_settings() if rings is None else given_settings()
     with watching_signals() as stop:
-        context = create_context(settings)
+        with telling_of_the_database(settings.database_url):
+            context = create_context(settings)
         try:
             with in_background(context):
                 if rings is None:

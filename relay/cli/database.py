@@ -53,10 +53,23 @@ def upgrade(as_json: JsonOption = False) -> None:
 
 
 @contextmanager
+def telling_of_the_database(database_url: str) -> Iterator[None]:
+    """Raises `DatabaseUnusable` for what a database that is away or unfit makes of the work inside."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except SQLAlchemyError as error:
+        shown = make_url(database_url).render_as_string(hide_password=True)
+        cause = text.first_line(error.__cause__ or error)
+        raise DatabaseUnusable(status_text.database_unreachable(shown, cause), text.database_hint()) from error
+
+
+@contextmanager
 def _engine() -> Iterator[tuple[Engine, str]]:
     """The database of the settings, and its address without the password. Raises `DatabaseUnusable`."""
     from sqlalchemy import make_url
-    from sqlalchemy.exc import SQLAlchemyError
 
     from relay.cli.connect import load_settings
     from relay.store.engine import open_engine
@@ -65,9 +78,7 @@ def _engine() -> Iterator[tuple[Engine, str]]:
     engine = open_engine(url)
     shown = make_url(url).render_as_string(hide_password=True)
     try:
-        yield engine, shown
-    except SQLAlchemyError as error:
-        cause = text.first_line(error.__cause__ or error)
-        raise DatabaseUnusable(status_text.database_unreachable(shown, cause), text.database_hint()) from error
+        with telling_of_the_database(url):
+            yield engine, shown
     finally:
         engine.dispose()

@@ -12,7 +12,7 @@ import typer
 
 from relay.cli import devgithub_text as text
 from relay.cli.exits import ExitCode
-from relay.cli.options import JsonOption
+from relay.cli.options import JsonOption, web_address
 from relay.cli.output import Output, one_line
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ def devgithub(
     clone: Annotated[Path, typer.Option(metavar="DIR", help="A git repository that is the upstream.")] = Path(),
     backend: Annotated[list[str] | None, typer.Option(metavar="OWNER/NAME", help="A backend; repeatable.")] = None,
     allowlist: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The upstream's allowlist, instead of all backends at L2.")
+        Path | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="The upstream's allowlist; else all are at L2."),
     ] = None,
-    relay: Annotated[str, typer.Option(metavar="URL", help="The relay that hears of events.")] = (
-        "http://127.0.0.1:8000"
-    ),
+    relay: Annotated[
+        str, typer.Option(metavar="URL", parser=web_address, help="The relay that hears of events.")
+    ] = "http://127.0.0.1:8000",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port on loopback; 0 takes a free one.")] = 8081,
     as_json: JsonOption = False,
 ) -> None:
@@ -114,9 +115,7 @@ def reopen(number: NumberArgument, *, repo: RepoOption = "", as_json: JsonOption
 @app.command("comment")
 def comment(
     number: NumberArgument,
-    words: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What is said; left out, what was said is shown.")
-    ] = "",
+    words: Annotated[str, typer.Argument(metavar="TEXT", help="What is said; left out, what was said is shown.")] = "",
     *,
     author: Annotated[str, typer.Option(metavar="LOGIN", help="Who says it.")] = "maintainer",
     permission: Annotated[

@@ -17,3 +17,11 @@ def cannot_write(cause: str) -> str:
 
 def cannot_write_hint() -> str:
     return "check where the output goes, and how much room is left there"
+
+
+def unusable_file(name: str, cause: str) -> str:
+    return f"{name} cannot be used: {cause}"
+
+
+def unusable_file_hint() -> str:
+    return "check that it is there, is what it is taken for, and may be read or written by you"

@@ -33,6 +33,7 @@ def up(
     import os
 
     from relay.cli.connect import load_settings
+    from relay.cli.database import telling_of_the_database
     from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
     from relay.machine.embedded import EmbeddedService
 
@@ -44,7 +45,10 @@ def up(
     out, settings = Output(as_json), load_settings()
     log_to_stderr()
     with watching_signals() as stop:
-        with EmbeddedService(settings, host=host, port=port, workers=workers) as service:
+        service = EmbeddedService(settings, host=host, port=port, workers=workers)
+        with ExitStack() as stack:
+            with telling_of_the_database(settings.database_url):
+                stack.enter_context(service)
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
@@ -66,6 +70,7 @@ def serve(
     """Run the service without workers, for machines where those run elsewhere. Any number share one database."""
     from relay.app import create_app
     from relay.cli.connect import load_settings
+    from relay.cli.database import telling_of_the_database
     from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
     from relay.machine.background_process import background_process
     from relay.machine.listening import listen, url_of
@@ -80,7 +85,8 @@ def serve(
     settings = with_secrets(load_settings())
     log_to_stderr()
     with watching_signals() as stop, listen(host, port) as listener, ExitStack() as stack:
-        app = create_app(settings, answers_only=True)
+        with telling_of_the_database(settings.database_url):
+            app = create_app(settings, answers_only=True)
         if not web_only:
             stack.enter_context(background_process(settings, None))
         thread = stack.enter_context(web_thread(app, listener, drain_s=_DRAIN_S))

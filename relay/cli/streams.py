@@ -27,6 +27,20 @@ class ReaderGone(Exception):  # noqa: N818 - named after what happened
     """Whoever read the output needs no more of it, as `head` does."""
 
 
+class UnusableFile(Failure):
+    """A file or a folder that a command was to read or to write cannot be."""
+
+    code = "unusable_file"
+
+
+def unusable_file(error: OSError) -> UnusableFile:
+    """What to say of an error about a file that no command tells in its own words."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+    return UnusableFile(
+        output_text.unusable_file(name, error.strerror or type(error).__name__), output_text.unusable_file_hint()
+    )
+
+
 def guard_streams() -> None:
     """Put guards around stdout and stderr. What was closed at the start is opened as a place that takes and has
     nothing, so that no file or socket of ours ever gets its number."""

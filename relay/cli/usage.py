@@ -29,7 +29,7 @@ def wrong_line(error: typer.TyperException, words: Sequence[str], root: TyperGro
     """What to say of a command line that the library refused."""
     context = getattr(error, "ctx", None)
     path, command = (context.command_path.split(), context.command) if context else _meant(words, root)
-    message = usage_text.in_our_words(error.format_message())
+    message = usage_text.in_our_words(" ".join(error.format_message().split()))
     # By name: the library keeps its exceptions in a private module.
     if type(error).__name__ == _NO_OPTION:
         message = _no_option(str(getattr(error, "option_name", "")), path, command)
