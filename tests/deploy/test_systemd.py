@@ -158,3 +158,50 @@ def system_calls(wanted: list[str]) -> set[str]:
         return {name} if name not in groups else {call for part in groups[name] for call in whole(part)}
 
     return {call for name in ("@default", *wanted) for call in whole(name)}
+
+
+CONFINED = """
+import errno, os, sys
+import pyseccomp
+
+rules = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
+for name in sys.argv[2:]:
+    try:
+        rules.add_rule(pyseccomp.ALLOW, name)
+    except (OSError, ValueError, RuntimeError):
+        pass  # of another architecture
+rules.load()
+os.execv(sys.executable, [sys.executable, "-m", "relay", *sys.argv[1].split()])
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", ["relay-web.service", "relay-background.service"])
+def test_the_service_runs_with_the_system_calls_of_its_unit(name: str, tmp_path: Path) -> None:
+    """It comes up and ends by itself when told to; what is not allowed would fail with EPERM."""
+    if os.geteuid() != 0:
+        missing("needs root, to load the list of system calls")
+    given = values(name, "SystemCallFilter")
+    taken = [line.removeprefix("~").split() for line in given if line.startswith("~")]
+    let_through = [line.split() for line in given if not line.startswith("~")]
+    allowed = system_calls([call for line in let_through for call in line])
+    allowed -= system_calls([call for line in taken for call in line]) - system_calls([])
+    (start,) = values(name, "ExecStart")
+    words = " ".join(start.split()[1:]).replace("--port 8000", "--port 0")
+    environment = {"PATH": os.environ["PATH"], "RELAY_STATE_DIR": str(tmp_path)}
+    prepared = [sys.executable, "-m", "relay", "db", "upgrade"]
+    subprocess.run(prepared, env=environment, cwd=ROOT, check=True, capture_output=True)
+    command = [sys.executable, "-c", CONFINED, words, *sorted(allowed)]
+    log = tmp_path / "log"
+    with log.open("wb") as errors:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
+    try:
+        assert process.stdout is not None
+        assert "Ctrl-C stops it" in process.stdout.readline(), log.read_text()
+        process.terminate()
+        assert process.wait(60) == 0, log.read_text()
+        process.stdout.close()
+    finally:
+        process.kill()
+        process.wait()
+    assert "Traceback" not in log.read_text()
