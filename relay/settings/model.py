@@ -185,6 +185,14 @@ class RelaySettings(BaseSettings):
             raise ValueError(f"needs at least {SECRET_MINIMUM} characters, or leave it out to have one made")
         return value
 
+    @field_validator("broker_url")
+    @classmethod
+    def _names_a_broker(cls, value: str) -> str:
+        # Celery takes a word without a scheme for a host, and waits for it for ever.
+        if value and "://" not in value:
+            raise ValueError("is no address of a broker; write redis://HOST:PORT/0 or filesystem:///FOLDER")
+        return value
+
     @model_validator(mode="after")
     def _fill_urls(self) -> RelaySettings:
         # Frozen for everybody else: the defaults depend on another field, so they are filled in here, once.
