@@ -13,6 +13,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+_COLOURS = ("color-contrast", "link-in-text-block")
 _RUN = """async tags => {
   const found = await axe.run(document, { runOnly: tags, resultTypes: ["violations", "incomplete"], preload: false });
   const told = one => ({ target: one.target.flat().join(" "), why: one.failureSummary ?? "", });
@@ -25,11 +26,12 @@ _UNDECIDED = frozenset({"color-contrast"})
 _SHOWN = 3
 
 
-def complaints(page: Page) -> list[str]:
-    """One line for each broken rule, with the first places. Empty when all is well."""
+def complaints(page: Page, *, colours_only: bool = False) -> list[str]:
+    """One line for each broken rule, with the first places. Empty when all is well. `colours_only`: for a page that was
+    looked at in other colours before."""
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(f"{AXE_SCRIPT};0")
-    found = page.evaluate(_RUN, list(_TAGS))
+    found = page.evaluate(_RUN, list(_COLOURS if colours_only else _TAGS))
     return _lines([*found["broken"], *(rule for rule in found["open"] if rule["rule"] not in _UNDECIDED)])
 
 
