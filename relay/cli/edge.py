@@ -112,7 +112,7 @@ def _tell(out: Output, answers: list[RemovedEdges]) -> None:
     if out.as_json:
         out.data({"removed": removed, "unknown": unknown})
         return
-    out.table(("", "CHANGED FILE", "TEST", "MISSED BY", "SINCE"), [_row(out, edge) for edge in removed])
+    out.table(("EDGE", "CHANGED FILE", "TEST", "MISSED BY", "SINCE"), [_row(out, edge) for edge in removed])
     out.note(edge_text.removed(len(removed)))
     if unknown:
         out.note(edge_text.none_of_these(unknown))

@@ -36,7 +36,7 @@ def none_ran_hint() -> str:
 
 def more_variants(shown: int, total: int, *, whole: bool) -> str:
     many = str(total) if whole else f"{total} or more"
-    return f"{shown} of {many} variants, those with trouble first; name one alone for its own"
+    return f"{shown} of {many} tests of that name, those with trouble first; name one alone for its own"
 
 
 def older() -> str:

@@ -5,6 +5,7 @@ What changes runs is in `run_change`, what tells of one in detail in `run_view` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,8 @@ from relay.cli.output import Output
 if TYPE_CHECKING:
     from relay.views import Conclusion, RunState
 
+#: Runs in a list, where no number is asked for.
+_RUNS = 20
 ABOUT = "Look at runs, follow, repeat and stop them."
 
 
@@ -41,7 +44,7 @@ def list_runs(
     pr: Annotated[
         int | None, typer.Option(metavar="N", parser=record_number, help="Only runs of this pull request.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = _RUNS,
     before: Annotated[
         int | None, typer.Option(metavar="ID", parser=record_number, help="Only runs older than this one.")
     ] = None,
@@ -68,7 +71,17 @@ def list_runs(
     if not page.runs:
         out.note(text.no_runs())
     elif page.next_before is not None and out.is_terminal:
-        out.note(text.more_runs(f"relay run list --before {page.next_before}"))
+        asked = {"--state": state, "--repo": repo, "--branch": branch, "--pr": pr}
+        size = {} if limit == _RUNS else {"--limit": limit}
+        out.note(text.more_runs(older_runs({**asked, **size}, page.next_before)))
+
+
+def older_runs(asked: Mapping[str, str | int | None], before: int) -> str:
+    """The same question about older runs, to be copied into a shell."""
+    from shlex import quote
+
+    given = " ".join(f"{name} {quote(str(value))}" for name, value in asked.items() if value is not None)
+    return " ".join(part for part in ("relay run list", given, f"--before {before}") if part)
 
 
 def report_run(

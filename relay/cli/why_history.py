@@ -38,6 +38,8 @@ class Before:
             return
         for history in self.shown:
             _show(out, history)
+        if any(history.next_before is not None for history in self.shown):
+            out.note(history_text.older())
         if self.note:
             out.note(self.note)
 
@@ -102,8 +104,6 @@ def _show(out: Output, history: TestHistory) -> None:
         out.say(f"  {sentence}")
     heads = ("RUN", "VERDICT", "EXPECTED", "CHANGE", "TITLE", "TIME", "WHEN")
     out.table(heads, list(_rows(out, history.outcomes)))
-    if history.next_before is not None:
-        out.note(history_text.older())
 
 
 def _rows(out: Output, outcomes: Sequence[TestOutcome]) -> Iterator[tuple[str, ...]]:

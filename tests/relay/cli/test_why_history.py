@@ -47,7 +47,7 @@ def test_a_base_test_is_all_its_variants(relay: Relay, record: StandIn) -> None:
     shown = [it["test"] for it in ended.json["history"]]
     assert shown == [f"{VARIANT}_float32", *(f"{VARIANT}_int{size}" for size in range(4))]
     told = relay("why", BASE, "--history", "1")
-    assert "5 of 7 variants, those with trouble first" in told.err
+    assert "5 of 7 tests of that name, those with trouble first" in told.err
     assert "there are older runs" in told.err
 
 
