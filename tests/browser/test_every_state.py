@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from relay.access.tokens import create_token
 from relay.context import RelayContext
-from relay.contract import Observation
+from relay.contract import LogKind, Observation
 from relay.runs.creation import cancel_run
 from relay.settings import RelaySettings
 from relay.store.access_models import Scope
@@ -149,6 +149,19 @@ def test_the_pages_of_runs_that_ended_otherwise(
         with subtests.test(page=address):
             looked_at.goto(url + address)
             inspect(looked_at)
+
+
+def test_the_log_of_a_run_with_lines_of_every_kind(looked_at: Page, url: str, story: Story) -> None:
+    run = story.open()
+    plan(story)
+    shard, lease, _ = story.lease()
+    for half, kinds in (("first", list(LogKind)[::2]), ("second", list(LogKind)[1::2])):
+        story.say(shard, lease, *((kind, f"the {half} half: {kind}") for kind in kinds))
+    for words, lines in (("first half", len(list(LogKind)[::2])), ("second half", len(list(LogKind)[1::2]))):
+        looked_at.goto(f"{url}/runs/{run}?find={words}")
+        expect(looked_at.locator("#log .log-line")).to_have_count(lines)
+        assert lines <= 5, "inspect() looks at no more of them"
+        inspect(looked_at)
 
 
 def test_a_run_is_followed_without_a_script_as_the_reader_likes(browser: Browser, url: str, story: Story) -> None:
