@@ -120,7 +120,7 @@ class Session:
         if complete and reason in {None, StopReason.SHUTDOWN}:
             self._finish(held, ShardOutcome.DONE, "")
         elif reason is StopReason.SHUTDOWN:
-            self._finish(held, ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
+            self._finish(held, ShardOutcome.STOPPED, "The worker was stopped before the shard was done.")
         elif reason is not None:
             held.log.step(f"stopped: {reason}")
         held.keeper.end()

@@ -68,14 +68,16 @@ class ResultsPosted(Message):
 
 
 class ShardOutcome(StrEnum):
-    """How a worker ends a lease. `failed` makes the shard due again, up to the attempt limit."""
+    """How a worker ends a lease. `failed` makes the shard due again, up to the attempt limit; `stopped` does, too, and
+    does not count: somebody told the worker to go."""
 
     DONE = "done"
     FAILED = "failed"
+    STOPPED = "stopped"
 
 
 class ShardFinished(Message):
-    """Body of `POST .../shards/{id}/finish`. `error` says what went wrong on our side, for `failed`."""
+    """Body of `POST .../shards/{id}/finish`. `error` says what went wrong on our side, for `failed` and `stopped`."""
 
     lease_id: str
     outcome: ShardOutcome

@@ -31,13 +31,23 @@ def complete_shard(session: Session, shard: Shard, now: datetime, text: str) -> 
     transition(session, shard, ShardState.DONE, now, text, lease_expires_at=None, progress="", error="")
 
 
-def give_back(session: Session, shard: Shard, max_attempts: int, now: datetime, error: str) -> None:
+#: Leases of a shard that are given back without counting; a shard is no reason to go round for ever.
+MOST_RETURNS = 50
+
+
+def give_back(
+    session: Session, shard: Shard, max_attempts: int, now: datetime, error: str, *, stopped: bool = False
+) -> None:
     """A lease ended without the work: the shard is due again, or lost after `max_attempts` leases. A shard that only
-    missed its goodbye is done."""
+    missed its goodbye is done. A lease does not count whose worker was stopped: machines that go are no fault of it."""
+    if stopped and shard.returns < MOST_RETURNS:
+        shard.returns += 1
+        session.flush()
+    most = max_attempts + shard.returns
     if shard.kind is ShardKind.TEST and not open_tests(session, shard):
         complete_shard(session, shard, now, shard_lines.done(shard.ordinal, ": all its tests are reported"))
-    elif shard.attempt < max_attempts:
-        text = shard_lines.due_again(shard.ordinal, shard.attempt, max_attempts, error)
+    elif shard.attempt < most:
+        text = shard_lines.due_again(shard.ordinal, shard.attempt, most, error)
         transition(session, shard, ShardState.DUE, now, text, lease_expires_at=None, progress="", error=error)
     else:
         text = shard_lines.given_up(shard.ordinal, shard.attempt, error)

@@ -93,14 +93,15 @@ def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: 
     require_lease(shard, finished.lease_id)
     error = _why_unfinished(session, shard, finished)
     if error:
-        give_back(session, shard, terms.max_attempts, now, error)
+        stopped = finished.outcome is ShardOutcome.STOPPED
+        give_back(session, shard, terms.max_attempts, now, error, stopped=stopped)
     else:
         complete_shard(session, shard, now, shard_lines.done(shard.ordinal))
     reconcile(session, run, now)
 
 
 def _why_unfinished(session: Session, shard: Shard, finished: ShardFinished) -> str:
-    if finished.outcome is ShardOutcome.FAILED:
+    if finished.outcome is not ShardOutcome.DONE:
         return finished.error or "the worker gave no reason"
     if shard.kind is ShardKind.SELECT:
         return "the worker ended the shard without reporting a selection"

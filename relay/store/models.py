@@ -145,8 +145,9 @@ class Run(Base):
 
 
 class Shard(Base):
-    """A piece of a run that one worker does at a time. `attempt` counts the leases given so far; the lease columns
-    keep the last holder after the lease has ended, so that its repeats can be recognised."""
+    """A piece of a run that one worker does at a time. `attempt` counts the leases given so far, `returns` those that a
+    worker gave back because it was stopped; the lease columns keep the last holder after the lease has ended, so that
+    its repeats can be recognised."""
 
     __tablename__ = "shards"
     __table_args__ = (UniqueConstraint("run_id", "ordinal"), Index(None, "state", "run_id"))
@@ -157,6 +158,7 @@ class Shard(Base):
     kind: Mapped[ShardKind]
     state: Mapped[ShardState]
     attempt: Mapped[int] = mapped_column(default=0)
+    returns: Mapped[int] = mapped_column(default=0)
     lease_id: Mapped[str | None] = mapped_column(String(64))
     lease_worker: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     lease_expires_at: Mapped[datetime | None]
@@ -245,8 +247,8 @@ class OperatorUse(Base):
 
 
 class MissedEdge(Base):
-    """A selection for a change of `changed_path` left `base_test` out although the change broke it: what was
-    missed once is run with that file from then on, until an operator forgets it. `run_id` is the run whose selection missed it."""
+    """A selection for a change of `changed_path` left `base_test` out although the change broke it: what was missed once
+    is run with that file from then on, until an operator forgets it. `run_id` is the run whose selection missed it."""
 
     __tablename__ = "missed_edges"
     __table_args__ = (UniqueConstraint("device", "changed_path", "base_test"), Index(None, "run_id"))

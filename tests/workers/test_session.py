@@ -223,7 +223,7 @@ def test_a_shutdown_stops_softly_and_makes_the_shard_due_again(
 
     assert awake(ScriptedRunner(before_test=shutdown), asked.is_set).run() == 1
     assert [result.id for result in relay.results] == [test.id for test in TESTS[:3]]
-    assert [end.outcome for end in relay.finished] == [ShardOutcome.FAILED]
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.STOPPED]
     assert "stopped before the shard was done" in relay.finished[0].error
     assert len(relay.leases) == 1
 
@@ -239,7 +239,7 @@ def test_a_shutdown_ends_a_build_and_makes_the_shard_due_again(
     assert awake(runner, lambda: not relay.leases, builds).run() == 1
     assert runner.runs == []
     assert [(end.outcome, end.error) for end in relay.finished] == [
-        (ShardOutcome.FAILED, "The worker was stopped before the shard was done.")
+        (ShardOutcome.STOPPED, "The worker was stopped before the shard was done.")
     ]
 
 

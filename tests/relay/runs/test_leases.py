@@ -10,6 +10,7 @@ import pytest
 from relay.contract import Heartbeat, ShardKind, ShardOutcome
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs.creation import cancel_run
+from relay.runs.endings import MOST_RETURNS
 from relay.runs.leases import LeasedShard, due_shards, expire_leases, heartbeat, lease_next, runs_with_overdue_leases
 from relay.store.engine import Store
 from relay.store.models import Shard, ShardState
@@ -173,6 +174,29 @@ def test_a_shard_lost_three_times_is_ours_and_not_the_changes(store: Store) -> N
     assert verdicts(store, run_id) == {a: Verdict.OK, b: Verdict.INFRA}
     run = get_run(store, run_id)
     assert (run.state, run.conclusion) == (RunState.FINISHED, Conclusion.NEUTRAL)
+
+
+def test_a_lease_that_is_given_back_does_not_count(store: Store) -> None:
+    """However many machines go: the attempts are for faults. A shard that failed before has its others left."""
+    run_id = arrive_and_plan(store, [names(1)])
+    end(store, must_lease(store), ShardOutcome.FAILED, error="disk full")
+    for _ in range(5):
+        end(store, must_lease(store), ShardOutcome.STOPPED, error="The worker was stopped.")
+    for _ in range(2):
+        assert get_run(store, run_id).state is RunState.RUNNING
+        end(store, must_lease(store), ShardOutcome.FAILED, error="disk full")
+    assert get_run(store, run_id).state is RunState.FINISHED
+    assert set(verdicts(store, run_id).values()) == {Verdict.INFRA}
+
+
+def test_a_shard_does_not_go_round_for_ever(store: Store) -> None:
+    """A machine that stops its worker at every shard is a fault in the end."""
+    arrive_and_plan(store, [names(1)])
+    leases = 0
+    while (leased := lease(store)) is not None:
+        end(store, leased, ShardOutcome.STOPPED, error="The worker was stopped.")
+        leases += 1
+    assert leases == MOST_RETURNS + 3
 
 
 def test_a_selection_lost_three_times_fails_the_run_with_the_reason(store: Store) -> None:

@@ -1,0 +1,19 @@
+"""Leases that workers gave back because they were stopped, which do not count against a shard."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0013"
+down_revision = "0012"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("shards", sa.Column("returns", sa.Integer(), nullable=False, server_default="0"))
+
+
+def downgrade() -> None:
+    op.drop_column("shards", "returns")
