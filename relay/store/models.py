@@ -247,8 +247,8 @@ class OperatorUse(Base):
 
 
 class MissedEdge(Base):
-    """A selection for a change of `changed_path` left `base_test` out although the change broke it: what was missed once
-    is run with that file from then on, until an operator forgets it. `run_id` is the run whose selection missed it."""
+    """A selection for a change of `changed_path` left `base_test` out although the change broke it. What was missed is
+    run with that file from then on, until an operator forgets it. `run_id` is the run whose selection missed it."""
 
     __tablename__ = "missed_edges"
     __table_args__ = (UniqueConstraint("device", "changed_path", "base_test"), Index(None, "run_id"))
