@@ -25,6 +25,7 @@ from relay.outbox.types import Sender
 from relay.runs.audits import open_daily_audit
 from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper
+from relay.store.checkpoints import Checkpoints
 from relay.store.crcr_models import OutboxKind
 from relay.store.duties import DutyLease
 
@@ -44,7 +45,9 @@ _DEMOTIONS_EVERY_S = 600.0
 def background(context: RelayContext) -> Iterator[None]:
     """All of it, in threads of this process, from here to the end of the block."""
     sweeper = create_sweeper(context)
-    parts = (sweeper, InboxWatch(context)) + ((context.outbox,) if context.outbox is not None else ())
+    parts = (sweeper, InboxWatch(context), Checkpoints(context.store)) + (
+        (context.outbox,) if context.outbox is not None else ()
+    )
     for part in parts:
         part.start()
     try:

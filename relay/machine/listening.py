@@ -17,10 +17,14 @@ def listen(host: str, port: int) -> socket.socket:
     """Listen on an address; port 0 takes a free one. Raises `NotStarted` when it is taken or not of this machine."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         hint = "choose another one with --port, 0 takes any free one"
         raise NotStarted(f"cannot listen on {host} port {port}: {error.strerror}", hint) from error
+    # What is accepted inherits it. asyncio sets it only for sockets that name their protocol, which this one does not,
+    # and an answer's body would wait 40 ms for its head to be acknowledged.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def url_of(host: str, listener: socket.socket) -> str:

@@ -24,6 +24,9 @@ from sqlalchemy.orm import Session
 from relay.errors import SettingsError
 
 _SQLITE_WAIT_MS = 30_000
+#: Pages of 4 KiB. Who commits beyond that carries them over to the database and waits for the disk, with everybody
+#: behind; a background does it before (`relay.store.checkpoints`), this is for where there is none.
+_LONGEST_WAL_PAGES = 16_384
 _WRITE_OPTION = "relay_write"
 #: Any fixed number: the advisory lock that lets one of several starting replicas migrate.
 _MIGRATION_LOCK = 7_301_994
@@ -123,7 +126,7 @@ def _sqlite_engine(url: str, file: Path) -> Engine:
         cursor = connection.cursor()
         with _one_at_a_time(file):
             cursor.execute("PRAGMA journal_mode = WAL")
-        for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
+        for pragma in ("synchronous = NORMAL", "foreign_keys = ON", f"wal_autocheckpoint = {_LONGEST_WAL_PAGES}"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
