@@ -32,4 +32,5 @@ def broker_connection(url: str) -> BrokerConnection:
     folder = Path(url.removeprefix("filesystem://"))
     messages, control = str(folder / "messages"), str(folder / "control")
     options = {"data_folder_in": messages, "data_folder_out": messages, "control_folder": control}
-    return BrokerConnection("filesystem://", options, folder)
+    # With a host, which means nothing here: kombu would warn that there is none.
+    return BrokerConnection("filesystem://localhost", options, folder)
