@@ -72,10 +72,10 @@ def test_a_comment_whose_answer_was_lost_is_not_written_twice(scene: Scene) -> N
 
     def lose(repo: str, number: int, text: str) -> int:
         real(repo, number, text)
-        scene.github.create_comment = real  # type: ignore[method-assign]
+        scene.github.create_comment = real  # type: ignore[method-assign]  # as it was
         raise GitHubError("no answer")
 
-    scene.github.create_comment = lose  # type: ignore[method-assign]
+    scene.github.create_comment = lose  # type: ignore[method-assign]  # its answers get lost
     scene.comment("/relay help")
     scene.drain(60)
     assert [one.writes for one in scene.github.comments_by_id.values()] == [2]
