@@ -12,7 +12,6 @@ from typing import Any
 import structlog
 from sqlalchemy import event as session_events
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.comments import comment_words as words
@@ -31,6 +30,7 @@ from relay.settings import RelaySettings
 from relay.store.comment_models import CommentAnswer, PullComment
 from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.engine import Store
+from relay.store.upsert import insert_into
 from relay.wake import Waker
 
 _log = structlog.get_logger(__name__)
@@ -155,9 +155,10 @@ class CommentSender:
             _log.error("comment_refused", repo=item.target, pull=item.body["number"], reason=ending.reason)
         if not isinstance(ending, Sent) or not ending.answer:
             return
-        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
         ours = {"comment_id": ending.answer["comment_id"], "at": now}
-        row = insert(PullComment).values(repo_key=item.target.casefold(), pr_number=item.body["number"], **ours)
+        row = insert_into(session, PullComment).values(
+            repo_key=item.target.casefold(), pr_number=item.body["number"], **ours
+        )
         session.execute(row.on_conflict_do_update(index_elements=["repo_key", "pr_number"], set_=ours))
 
     def _is_overtaken(self, letter: Letter) -> bool:

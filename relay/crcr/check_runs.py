@@ -15,7 +15,6 @@ from typing import Any
 
 import structlog
 from sqlalchemy import func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Level
@@ -28,6 +27,7 @@ from relay.parts import GitHub
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, CheckWish, JobState, OutboxItem, OutboxKind
 from relay.store.engine import Store
+from relay.store.upsert import insert_into
 
 _log = structlog.get_logger(__name__)
 
@@ -55,8 +55,9 @@ class Wish:
 
 def wish(session: Session, wanted: Wish, reason: str, now: datetime) -> None:
     """Have these jobs shown from now on; of several reasons the first stays."""
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    session.execute(insert(CheckWish).values(**asdict(wanted), reason=reason, at=now).on_conflict_do_nothing())
+    session.execute(
+        insert_into(session, CheckWish).values(**asdict(wanted), reason=reason, at=now).on_conflict_do_nothing()
+    )
 
 
 def wished(session: Session, upstream_repo: str, head_sha: str, repo_key: str) -> bool:

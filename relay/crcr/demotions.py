@@ -10,7 +10,6 @@ from datetime import datetime
 
 import structlog
 from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Allowlist, Level, repo_key
@@ -18,6 +17,7 @@ from relay.context import RelayContext
 from relay.github.types import GitHubError
 from relay.parts import AllowlistUnavailableError, CrcrParts, GitHub
 from relay.store.crcr_models import BackendJob, Demotion, OutboxItem, OutboxKind
+from relay.store.upsert import insert_into
 
 _log = structlog.get_logger(__name__)
 
@@ -94,9 +94,8 @@ def _begin(context: RelayContext, repo: str, pull: int) -> None:
 
 
 def _insert(session: Session, repo: str, pull: int, now: datetime) -> None:
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     row = {"repo_key": repo_key(repo), "repo": repo, "pr_number": pull, "since": now}
-    session.execute(insert(Demotion).values(**row).on_conflict_do_nothing())
+    session.execute(insert_into(session, Demotion).values(**row).on_conflict_do_nothing())
 
 
 def _end(context: RelayContext, repo: str) -> None:

@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.hud.extract import COMPLETED, IN_PROGRESS, FlatResult, flatten
 from relay.store.crcr_models import CrcrResult, Dispatch
+from relay.store.upsert import insert_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,6 @@ def _dispatched(session: Session, told: FlatResult) -> dict[str, Any]:
 def _row(session: Session, told: FlatResult, columns: Mapping[str, Any], identity: str, now: datetime) -> CrcrResult:
     """The job's row, locked; made when there is none. Two first reports at once make one row: the second waits for the
     first and finds what it made."""
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     empty = {
         **{name: columns[name] for name in _NEEDED},
         **dict.fromkeys(("first_seen_at", "listed_at", "updated_at"), now),
@@ -98,7 +97,7 @@ def _row(session: Session, told: FlatResult, columns: Mapping[str, Any], identit
         "repo_key": told.repo_key,
     }
     # With no more than what every report tells: the rest comes the same way to a new row as to an old one.
-    session.execute(insert(CrcrResult).values(empty).on_conflict_do_nothing(index_elements=["identity"]))
+    session.execute(insert_into(session, CrcrResult).values(empty).on_conflict_do_nothing(index_elements=["identity"]))
     wanted = select(CrcrResult).where(CrcrResult.identity == identity).with_for_update()
     return session.execute(wanted.execution_options(populate_existing=True)).scalar_one()
 

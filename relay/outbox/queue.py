@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.outbox.bell import ring_after_commit
 from relay.store.crcr_models import KEY_CAP, OutboxItem, OutboxKind, OutboxState
+from relay.store.upsert import insert_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,8 @@ def enqueue_all(
     """Put rows in, in this order, due at once unless `due_at` says when; the ids of those whose key was not known."""
     if not items:
         return ()
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     # Nothing is looked up before: of two who decide the same at once, the database lets one through.
-    statement = insert(OutboxItem).on_conflict_do_nothing(index_elements=["key"]).returning(OutboxItem.id)
+    statement = insert_into(session, OutboxItem).on_conflict_do_nothing(index_elements=["key"]).returning(OutboxItem.id)
     ids = session.scalars(statement, [_values(item, now, due_at or now) for item in items]).all()
     if ids:
         ring_after_commit(session)

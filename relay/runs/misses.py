@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.store.models import MissedEdge, Run, Selection
+from relay.store.upsert import insert_into
 
 #: Files of a change that are each remembered; of a larger change it is not known at all which of them it was.
 MOST_CAUSES = 200
@@ -65,10 +65,9 @@ def record_miss(
     if not paths or len(paths) > MOST_CAUSES:
         return 0
     same = {"device": device, "base_test": base_test, "evidence": evidence, "run_id": run_id, "created_at": now}
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     # In one order everywhere, so that two transactions which keep the same rows do not wait for each other in a circle.
     rows = [{"changed_path": path, **same} for path in paths]
-    session.execute(insert(MissedEdge).values(rows).on_conflict_do_nothing())
+    session.execute(insert_into(session, MissedEdge).values(rows).on_conflict_do_nothing())
     return len(paths)
 
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from relay.contract import ObservedOperators, OperatorUses
 from relay.store.models import OperatorUse, Run
+from relay.store.upsert import insert_into
 
 #: Rows kept for one device: all of upstream's tests (about 20,000 written ones) with some fifty operators each.
 MAX_USES = 1_000_000
@@ -61,11 +61,10 @@ def record_uses(session: Session, run: Run, seen: Iterable[tuple[str, Sequence[s
 
 
 def _upsert(session: Session, run: Run, uses: Sequence[tuple[str, str]]) -> None:
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     rows = [
         {"device": run.device, "base": base, "operator": operator, "last_run_id": run.id} for base, operator in uses
     ]
-    statement = insert(OperatorUse).values(rows)
+    statement = insert_into(session, OperatorUse).values(rows)
     newer = statement.excluded.last_run_id
     session.execute(
         statement.on_conflict_do_update(

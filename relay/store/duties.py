@@ -13,10 +13,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from sqlalchemy import or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from relay.store.duty_models import Duty
 from relay.store.engine import Store
+from relay.store.upsert import insert_into
 
 #: Names this process for people, and tells it from others of its name.
 PROCESS = f"{socket.gethostname()[:80]}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -61,8 +61,9 @@ class DutyLease:
         with self._store.writing() as session:
             if session.scalars(update(Duty).where(*free).values(ours).returning(Duty.name)).all():
                 return True
-            insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-            first = insert(Duty).values(name=self._name, **ours).on_conflict_do_nothing().returning(Duty.name)
+            first = (
+                insert_into(session, Duty).values(name=self._name, **ours).on_conflict_do_nothing().returning(Duty.name)
+            )
             return bool(session.scalars(first).all())
 
     def release(self) -> None:
