@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 
+from relay.printable import printable
+
 _TICKS = re.compile("`+")
 _MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def code(text: str, cap: int = 300) -> str:
     """One line of code, cut at `cap` bytes."""
-    line = cut(" ".join(_printable(text).split()), cap)
+    line = cut(" ".join(printable(text).split()), cap)
     if not line:
         return "` `"
     fence = "`" * (_longest(line) + 1)
@@ -24,7 +26,7 @@ def code(text: str, cap: int = 300) -> str:
 
 def block(text: str, cap: int = 4_000) -> str:
     """Lines of code, cut at `cap` bytes without their fences."""
-    lines = cut("\n".join(_printable(line).rstrip() for line in text.splitlines()), cap)
+    lines = cut("\n".join(printable(line).rstrip() for line in text.splitlines()), cap)
     fence = "`" * max(3, _longest(lines) + 1)
     return f"{fence}text\n{lines}\n{fence}"
 
@@ -44,8 +46,3 @@ def size(text: str) -> int:
 
 def _longest(text: str) -> int:
     return max((len(ticks) for ticks in _TICKS.findall(text)), default=0)
-
-
-def _printable(line: str) -> str:
-    """Without what changes how the rest is shown: control characters, marks of direction, halves of characters."""
-    return "".join(character if character.isprintable() else " " for character in line)

@@ -13,6 +13,7 @@ import httpx
 
 from relay.github.types import GitHubError
 from relay.outgoing import Answer
+from relay.printable import printable
 
 #: GitHub asks for at least a minute after its secondary limit when it names no time.
 SECONDARY_LIMIT_S = 60.0
@@ -35,7 +36,7 @@ def server_time(headers: httpx.Headers) -> datetime | None:
 
 def one_line(text: str) -> str:
     """Text from outside, short and printable."""
-    return "".join(character if character.isprintable() else " " for character in text[:_MESSAGE_CAP])
+    return printable(text[:_MESSAGE_CAP])
 
 
 def _said(answer: Answer) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from relay.machine import launch
+from relay.printable import printable
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ def last_line(log_file: Path, cap: int = 300) -> str:
     except OSError:
         return ""
     said = next((line for line in reversed(lines) if line.strip()), "")
-    return "".join(character if character.isprintable() else " " for character in said.strip()[-cap:])
+    return printable(said.strip()[-cap:])
 
 
 @contextmanager

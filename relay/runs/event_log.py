@@ -11,6 +11,8 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
+from relay.printable import printable
+
 _log = structlog.get_logger(__name__)
 
 _WAITING = "run_event_log"
@@ -31,7 +33,7 @@ def log_after_commit(session: Session, kind: str, text: str, **ids: int) -> None
 def _write(session: Session) -> None:
     for kind, text, ids in _taken(session):
         write = _log.info if kind.startswith(_STEPS) else _log.debug
-        write(kind, **ids, text="".join(character if character.isprintable() else " " for character in text))
+        write(kind, **ids, text=printable(text))
 
 
 def _forget(session: Session) -> None:
