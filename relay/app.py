@@ -136,7 +136,7 @@ def create_app(
     app.add_middleware(RevalidationMiddleware, private=context.settings.read_access != "public")
     app.add_middleware(VisitMiddleware, https=context.settings.public_url.startswith("https://"))
     app.state.figures = CollectorRegistry()
-    app.state.figures.register(RecordFigures(partial(probes.read_pulse, context)))
+    app.state.figures.register(RecordFigures(partial(probes.read_figures, context)))
     app.add_middleware(MeasuringMiddleware, figures=ProcessFigures(app.state.figures))
     install_error_handlers(app)
     for router in ROUTERS:

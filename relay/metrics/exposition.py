@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Histogram, Info
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from relay.metrics.pulse import Pulse
+from relay.metrics.pulse import Pulse, Recent
 
 _QUANTILES = (0.5, 0.95)
 
@@ -38,7 +38,7 @@ class ProcessFigures:
 class RecordFigures(Collector):
     """What the record tells, read at each scrape. Says nothing of its own before the first scrape."""
 
-    def __init__(self, take: Callable[[], Pulse]) -> None:
+    def __init__(self, take: Callable[[], tuple[Pulse, Recent]]) -> None:
         self._take = take
 
     def describe(self) -> Iterable[Metric]:
@@ -47,7 +47,7 @@ class RecordFigures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every figure."""
-        pulse = self._take()
+        pulse, recent = self._take()
         yield from _ages(pulse)
         yield _by("relay_outbox_letters", "Letters not sent yet, or dead", ("kind", "state"), pulse.outbox.items())
         yield _by("relay_runs_unfinished", "Runs under way", ("device", "state"), pulse.runs.items())
@@ -55,9 +55,9 @@ class RecordFigures(Collector):
             "relay_shards", "Shards that wait for a worker or have one", ("device", "state"), pulse.shards.items()
         )
         yield _by("relay_workers", "Workers of the last day", ("device", "state"), pulse.workers.items())
-        yield _by("relay_recent_runs", "How the newest runs ended", ("device", "conclusion"), pulse.ended.items())
-        yield _verdicts(pulse)
-        yield from _stages(pulse)
+        yield _by("relay_recent_runs", "How the newest runs ended", ("device", "conclusion"), recent.ended.items())
+        yield _verdicts(recent)
+        yield from _stages(recent)
 
 
 def _ages(pulse: Pulse) -> Iterator[Metric]:
@@ -74,22 +74,22 @@ def _ages(pulse: Pulse) -> Iterator[Metric]:
     yield _by("relay_heartbeat_age_seconds", "Since the last heartbeat of any worker", ("device",), beats)
 
 
-def _verdicts(pulse: Pulse) -> Metric:
+def _verdicts(recent: Recent) -> Metric:
     gauge = GaugeMetricFamily(
         "relay_recent_verdict_seconds",
         "From the webhook to the verdict, of the newest runs",
         labels=("device", "quantile"),
     )
-    for device, times in sorted(pulse.verdict_s.items()):
+    for device, times in sorted(recent.verdict_s.items()):
         for share in _QUANTILES:
             gauge.add_metric((device, f"{share}"), times[min(len(times) - 1, int(share * len(times)))])
     return gauge
 
 
-def _stages(pulse: Pulse) -> Iterator[Metric]:
+def _stages(recent: Recent) -> Iterator[Metric]:
     entered = GaugeMetricFamily("relay_stage_entered", "Entered a stage of recent selections", labels=("stage", "name"))
     left = GaugeMetricFamily("relay_stage_left", "Left a stage of recent selections", labels=("stage", "name"))
-    for flow in pulse.stages:
+    for flow in recent.stages:
         entered.add_metric((f"{flow.stage}", flow.name), flow.entered)
         left.add_metric((f"{flow.stage}", flow.name), flow.left)
     yield entered

@@ -51,6 +51,12 @@ class Pulse:
     queue_age_s: Mapping[str, float]
     workers: Mapping[tuple[str, WorkerState], int]
     heartbeat_age_s: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """How the newest runs went: conclusions, sorted seconds from the webhook to the verdict by device, and stages."""
+
     ended: Mapping[tuple[str, Conclusion], int]
     verdict_s: Mapping[str, tuple[float, ...]] = field(repr=False)
     stages: tuple[StageFlow, ...]
@@ -66,7 +72,6 @@ def take_pulse(session: Session, now: datetime, *, lease_seconds: float) -> Puls
     queue = _queue(session)
     workers = workers_seen(session, now, lease_seconds=lease_seconds)
     there = [worker for worker in workers if worker.state is not WorkerState.LEFT]
-    ended = _ended(session)
     return Pulse(
         sweep_age_s=_age(now, swept),
         inbox_waiting=waiting,
@@ -81,6 +86,13 @@ def take_pulse(session: Session, now: datetime, *, lease_seconds: float) -> Puls
             device: min((now - worker.seen_at).total_seconds() for worker in there if worker.device == device)
             for device in {worker.device for worker in there}
         },
+    )
+
+
+def look_back(session: Session) -> Recent:
+    """How the newest runs went. Reads some hundred rows: for figures, not for a probe."""
+    ended = _ended(session)
+    return Recent(
         ended=Counter((run.device, run.conclusion) for run in ended if run.conclusion is not None),
         verdict_s=_times(ended),
         stages=_stages(session),

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client.exposition import choose_encoder
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from relay.context import Context, RelayContext
-from relay.metrics.pulse import Pulse, take_pulse
+from relay.metrics.pulse import Pulse, Recent, look_back, take_pulse
 from relay.views import Readiness
 
 _log = structlog.get_logger(__name__)
@@ -37,7 +38,8 @@ def readyz(context: Context) -> Response:
     """503 while the database does not answer. What is late but does not keep this process from answering is in
     `late`: nobody sweeps, nobody delivers, nobody works."""
     try:
-        found = _readiness(read_pulse(context))
+        with context.store.reading() as session:
+            found = _readiness(_pulse(session, context))
     except SQLAlchemyError as fault:
         _log.warning("not_ready", fault=type(fault).__name__)
         found = Readiness(ready=False, late=("database",))
@@ -51,10 +53,14 @@ def metrics(request: Request) -> Response:
     return Response(encode(request.app.state.figures), media_type=kind)
 
 
-def read_pulse(context: RelayContext) -> Pulse:
-    """How the service is now."""
+def read_figures(context: RelayContext) -> tuple[Pulse, Recent]:
+    """How the service is now, and how it did of late."""
     with context.store.reading() as session:
-        return take_pulse(session, context.now(), lease_seconds=context.settings.lease_seconds)
+        return _pulse(session, context), look_back(session)
+
+
+def _pulse(session: Session, context: RelayContext) -> Pulse:
+    return take_pulse(session, context.now(), lease_seconds=context.settings.lease_seconds)
 
 
 def _readiness(pulse: Pulse) -> Readiness:

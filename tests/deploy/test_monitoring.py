@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from relay.metrics.exposition import ProcessFigures, RecordFigures
-from relay.metrics.pulse import Pulse, StageFlow
+from relay.metrics.pulse import Pulse, Recent, StageFlow
 from relay.now_views import WorkerState
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.crcr_models import OutboxKind, OutboxState
@@ -73,12 +73,14 @@ def told() -> dict[str, dict[str, set[str]]]:
         queue_age_s={device: 1.0},
         workers={(device, state): 1 for state in WorkerState},
         heartbeat_age_s={device: 1.0},
+    )
+    recent = Recent(
         ended={(device, conclusion): 1 for conclusion in Conclusion},
         verdict_s={device: (1.0,)},
         stages=(StageFlow(1, "change", 2, 1),),
     )
     registry = CollectorRegistry()
-    registry.register(RecordFigures(lambda: pulse))
+    registry.register(RecordFigures(lambda: (pulse, recent)))
     ProcessFigures(registry).request("POST", "/github/webhook", 202, 0.1)
     found: dict[str, dict[str, set[str]]] = {}
     for family in text_string_to_metric_families(generate_latest(registry).decode()):
