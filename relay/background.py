@@ -45,9 +45,8 @@ _DEMOTIONS_EVERY_S = 600.0
 def background(context: RelayContext) -> Iterator[None]:
     """All of it, in threads of this process, from here to the end of the block."""
     sweeper = create_sweeper(context)
-    parts = (sweeper, InboxWatch(context), Checkpoints(context.store)) + (
-        (context.outbox,) if context.outbox is not None else ()
-    )
+    always = (sweeper, InboxWatch(context), Checkpoints(context.store))
+    parts = always if context.outbox is None else (*always, context.outbox)
     for part in parts:
         part.start()
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,10 @@ from structlog.testing import capture_logs
 
 from relay.store.checkpoints import Checkpoints
 from relay.store.engine import Store, open_engine, upgrade_database
+from tests.e2e.conftest import wait_until
 
 PAGES = 3_000
+WAIT_S = 30
 
 
 @pytest.fixture
@@ -37,13 +37,6 @@ def fill(store: Store, pages: int) -> None:
             session.execute(text("INSERT INTO much VALUES (zeroblob(:size))"), {"size": 100 * 4096})
 
 
-def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_who_commits_does_not_wait_for_the_disk(record: Store, file: Path) -> None:
     """However much more it is than what SQLite carries over by itself, which is a thousand pages."""
     before = file.stat().st_size
@@ -59,7 +52,7 @@ def test_it_is_carried_over_soon(record: Store, file: Path) -> None:
     fill(record, PAGES)
     with record.writing() as session:
         session.execute(text("INSERT INTO much VALUES (zeroblob(1))"))
-        until(lambda: file.stat().st_size > PAGES * 4096)
+        wait_until(lambda: file.stat().st_size > PAGES * 4096, WAIT_S)
     checkpoints.stop()
     record.engine.dispose()
 
@@ -89,7 +82,7 @@ def test_a_database_that_is_away_does_not_end_it(tmp_path: Path) -> None:
     checkpoints = Checkpoints(store, every_s=0.02)
     with capture_logs() as logged:
         checkpoints.start()
-        until(lambda: len(logged) > 1)
+        wait_until(lambda: len(logged) > 1, WAIT_S)
         checkpoints.stop()
     assert {line["event"] for line in logged} == {"checkpoint_failed"}
 
