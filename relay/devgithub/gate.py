@@ -39,10 +39,11 @@ class Gate:
             return
         own = scope["path"].startswith(OWN_PATHS)
         fault = None if scope["path"].startswith("/_dev/") else self._state.faults.take(scope["method"], scope["path"])
+        # Also when the answer is spoiled: cut with bytes unread, a connection is reset, which is another fault.
+        body = await _whole_body(receive)
         if fault is not None and not fault.performed:
             await _spoil(fault, receive, send)
             return
-        body = await _whole_body(receive)
         messages = await (self._pass(scope, body) if own else self._answer(scope, body))
         if fault is None:
             for message in messages:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from typing import Any
 
 import httpx
 import pytest
 from fastapi.routing import APIRoute
 
 from relay.devgithub import Fault, routes_actions, routes_apps, routes_checks, routes_content
+from relay.devgithub.gate import Gate
 from tests.github.client import BACKEND, UPSTREAM, GitHubClient, app_token
 from tests.github.description import load_description
 from tests.github.serving import ServedGitHub, serve_devgithub
@@ -45,6 +48,32 @@ def test_a_dropped_connection_is_no_answer(client: GitHubClient, served: ServedG
         client.request("POST", BACKEND, "/dispatches", token=token, json=DISPATCH)
     assert len(served.state.dispatches) == performed
     assert client.request("POST", BACKEND, "/dispatches", token=token, json=DISPATCH).status_code == 204
+
+
+@pytest.mark.parametrize("performed", [False, True])
+@pytest.mark.parametrize("spoiled", [{"drop": True}, {"status": 500}, {"hang_s": 0.01}])
+def test_nothing_is_answered_before_the_whole_request_is_read(
+    served: ServedGitHub, spoiled: dict[str, Any], performed: bool
+) -> None:
+    """Cut with bytes unread, a connection is reset: now and then the caller would see another fault than was asked."""
+    served.state.faults.add(Fault("POST", "*", performed=performed, **spoiled))
+    happened: list[str] = []
+    pieces = [{"type": "http.request", "body": b"[", "more_body": True}, {"type": "http.request", "body": b"]"}]
+
+    async def receive() -> Any:
+        happened.append("received")
+        return pieces.pop(0) if pieces else {"type": "http.disconnect"}
+
+    async def send(_message: Any) -> None:
+        happened.append("sent")
+
+    async def routes(_scope: Any, _receive: Any, answer: Any) -> None:
+        await answer({"type": "http.response.start", "status": 204})
+
+    scope = {"type": "http", "path": "/.well-known/x", "method": "POST", "query_string": b"", "headers": []}
+    asyncio.run(Gate(routes, served.state)(scope, receive, send))
+    assert happened[:2] == ["received", "received"]
+    assert "sent" in happened
 
 
 def test_a_held_back_answer_ends_with_its_caller(client: GitHubClient, served: ServedGitHub) -> None:
