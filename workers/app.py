@@ -16,6 +16,7 @@ from celery import Celery
 from celery.signals import worker_shutting_down
 
 from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
+from relay.trail.redaction import Redactor
 from selector.triage import LlmClient
 from workers.builds.build_process import parsed_command
 from workers.builds.native_build import NativeBuilds
@@ -26,7 +27,6 @@ from workers.relay_client import RelayClient
 from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
-from workers.shards.redaction import Redactor
 from workers.shutdown import ShutdownFlag
 from workers.triage_client import triage_client
 from workers.workbench import Bench

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from enum import StrEnum
 from types import TracebackType
 from typing import Protocol, Self
@@ -47,7 +48,9 @@ class LeaseKeeper:
         self._progress = ""
         self._stop: StopReason | None = None
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"heartbeat-{lease.shard_id}", daemon=True)
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._beat,), name=f"heartbeat-{lease.shard_id}", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -89,7 +92,7 @@ class LeaseKeeper:
             except LeaseLostError:
                 self._stop = StopReason.LEASE_LOST
             except RelayError as error:
-                log.warning("heartbeat failed", shard=self._lease.shard_id, error=str(error))
+                log.warning("heartbeat failed", error=str(error))
                 if time.monotonic() - renewed > self._lease.expires_in_s:
                     self._stop = StopReason.LEASE_LOST
             else:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
+from relay.trail.redaction import Redactor
 from selector.catalog import CatalogFile
 from selector.history import read_history
 from selector.known import History, Known
@@ -31,7 +33,6 @@ from workers.shards.discreet_runner import DiscreetRunner
 from workers.shards.function_map import usable_map
 from workers.shards.observed_operators import RecordedTests
 from workers.shards.past import RecordedOutcomes, RecordedSeconds
-from workers.shards.redaction import Redactor
 from workers.shards.report import capped
 from workers.shards.results import ResultPoster
 from workers.shards.select_shard import SelectRun
@@ -94,12 +95,12 @@ class Session:
             if lease is None:
                 break
             taken += 1
-            self._take(lease)
+            with bound_contextvars(run=lease.run_id, shard=lease.shard_id, kind=lease.kind, attempt=lease.attempt):
+                self._take(lease)
         return taken
 
     def _take(self, lease: Lease) -> None:
-        shard = log.bind(run=lease.run_id, shard=lease.shard_id, kind=lease.kind.value, attempt=lease.attempt)
-        shard.info("shard leased")
+        log.info("shard leased")
         with (
             LeaseKeeper(self.client, lease, self.shutting_down) as keeper,
             ShardLog(self.client, lease, self.redact) as told,
@@ -109,10 +110,10 @@ class Session:
                 self._work(held)
             except LeaseLostError:
                 keeper.lost()
-            except Exception as error:  # noqa: BLE001 - whatever a shard ran into, the loop and the other shards go on
-                shard.exception("shard failed")
+            except Exception as error:
+                log.exception("shard failed")
                 self._finish(held, ShardOutcome.FAILED, _sentence(error))
-        shard.info("shard ended", stopped=str(keeper.stop_reason or ""))
+        log.info("shard ended", stopped=str(keeper.stop_reason or ""))
 
     def _end(self, held: _Held, *, complete: bool) -> None:
         """Say how the shard ended, unless nobody asks any more. From then on the lease is not kept."""
@@ -126,6 +127,7 @@ class Session:
         held.keeper.end()
 
     def _finish(self, held: _Held, outcome: ShardOutcome, error: str) -> None:
+        error = self.redact(error)
         if error:
             held.log.failed(error)
         # The page is read for the last time when the run ends.
@@ -134,7 +136,7 @@ class Session:
             self.client.finish(held.lease, outcome, capped(error, MESSAGE_CAP))
         except RelayError as refusal:
             # The lease ends by itself, and the relay gives the shard out again.
-            log.warning("the end of a shard could not be reported", shard=held.lease.shard_id, error=str(refusal))
+            log.warning("the end of a shard could not be reported", error=str(refusal))
 
     def _work(self, held: _Held) -> None:
         lease = held.lease

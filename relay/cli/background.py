@@ -20,9 +20,10 @@ def background(rings: RingsOption = None) -> None:
     from relay.cli.database import telling_of_the_database
     from relay.cli.foreground import log_to_stderr, started, watching_signals
     from relay.machine.background_process import given_settings, hear
+    from relay.settings import with_secrets
 
-    log_to_stderr()
-    settings = load_settings() if rings is None else given_settings()
+    settings = with_secrets(load_settings() if rings is None else given_settings())
+    log_to_stderr(settings)
     with watching_signals() as stop:
         with telling_of_the_database(settings.database_url):
             context = create_context(settings)

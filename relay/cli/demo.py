@@ -56,6 +56,7 @@ def demo(
     out.note(demo_text.preparing(upstream))
     change = _change(state_dir, upstream, base, head)
     with EmbeddedService(_settings(state_dir, change), port=port) as service:
+        log_to_stderr(service.settings, usual=logging.WARNING)
         out.note(demo_text.serving(service.url))
         run, tests = _play(service, change, out)
         problems = _problems(run, tests) if upstream is None else []

@@ -6,7 +6,6 @@ import gc
 import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +17,6 @@ from relay.cli.manner import manner
 from relay.machine.worker_processes import ensure_token_file
 from relay.settings import RelaySettings
 
-#: Libraries that report every step at INFO.
-_CHATTY = ("httpx", "alembic", "uvicorn.error")
 #: A signal is seen at once; only the end of a thread is looked for.
 _LOOK_S = 1.0
 
@@ -54,36 +51,15 @@ def started() -> None:
     gc.freeze()
 
 
-def log_to_stderr(*, usual: int = logging.INFO) -> None:
-    """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. stdout stays
-    for data. Warnings only under --quiet, all there is under --verbose, else from `usual` up."""
-    import structlog
+def log_to_stderr(settings: RelaySettings | None = None, *, usual: int = logging.INFO) -> None:
+    """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. Warnings only
+    under --quiet, all there is under --verbose, else from `usual` up. No line has a secret of `settings`."""
+    from relay.settings.known_secrets import known_secrets
+    from relay.trail.log_lines import write_log_lines
+    from relay.trail.redaction import Redactor
 
     level = logging.WARNING if manner().quiet else logging.DEBUG if manner().verbose else usual
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-    ]
-    terminal = sys.stderr.isatty()
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
-    )
-    structlog.configure(
-        processors=[*shared, renderer],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        # Looked up for each line: stderr may be another one by then, and a log line must never fail its work.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    remove_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[remove_meta, renderer])
-    )
-    logging.basicConfig(handlers=[handler], level=level, force=True)
-    for chatty in _CHATTY:
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    write_log_lines(level, Redactor(known_secrets(settings) if settings else ()))
 
 
 def worker_token_file(settings: RelaySettings) -> Path:

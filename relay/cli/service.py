@@ -43,12 +43,13 @@ def up(
         serve_again_on_changes(host, port)
         return
     out, settings = Output(as_json), load_settings()
-    log_to_stderr()
+    log_to_stderr(settings)
     with watching_signals() as stop:
         service = EmbeddedService(settings, host=host, port=port, workers=workers)
         with ExitStack() as stack:
             with telling_of_the_database(settings.database_url):
                 stack.enter_context(service)
+            log_to_stderr(service.settings)  # it may have made secrets
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
@@ -83,7 +84,7 @@ def serve(
         serve_again_on_changes(host, port)
         return
     settings = with_secrets(load_settings())
-    log_to_stderr()
+    log_to_stderr(settings)
     with watching_signals() as stop, listen(host, port) as listener, ExitStack() as stack:
         with telling_of_the_database(settings.database_url):
             app = create_app(settings, answers_only=True)

@@ -23,6 +23,7 @@ from relay.contract import (
     Tree,
     TriageSettings,
 )
+from relay.trail.redaction import HIDDEN, Redactor
 from selector.triage import LlmClient
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
@@ -33,7 +34,6 @@ from workers.builds.native_build import NativeBuilds
 from workers.relay_client import RelayClient, RetryPolicy
 from workers.runner.sandbox import Unconfined
 from workers.session import Session
-from workers.shards.redaction import HIDDEN, Redactor
 from workers.workspace import Workspace
 
 FILE = "test/test_a.py"

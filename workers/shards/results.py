@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from contextvars import copy_context
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -37,7 +38,9 @@ class ResultPoster:
         self._lease = lease
         self._waiting: queue.SimpleQueue[TestResult | None] = queue.SimpleQueue()
         self._error: RelayError | None = None
-        self._thread = threading.Thread(target=self._post_all, name=f"results-{lease.shard_id}", daemon=True)
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._post_all,), name=f"results-{lease.shard_id}", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextvars import copy_context
 from itertools import islice
 from types import TracebackType
 from typing import Protocol, Self
@@ -17,10 +18,10 @@ from typing import Protocol, Self
 import structlog
 
 from relay.contract import LOG_LINES_CAP, LOG_TEXT_CAP, Lease, LogKind, LogLine, LogTaken, Tree
+from relay.trail.redaction import Redactor
 from workers.relay_client import RelayError, RelayUnavailableError
 from workers.runner.types import Collection, TestOutcome
 from workers.shards import log_lines
-from workers.shards.redaction import Redactor
 from workers.shards.report import capped
 
 log = structlog.get_logger(__name__)
@@ -81,7 +82,9 @@ class ShardLog:
         self._idle = True
         self._hurried = self._closed = False
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._post_all, name=f"log-{lease.shard_id}", daemon=True)
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._post_all,), name=f"log-{lease.shard_id}", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -155,7 +158,7 @@ class ShardLog:
                 wait = min(2 * wait, _LONGEST_WAIT_S)
                 continue
             except RelayError as error:
-                log.info("the relay takes no log of this shard", shard=self._lease.shard_id, error=str(error))
+                log.info("the relay takes no log of this shard", error=str(error))
                 self._close()
                 return
             sent, wait = sent + len(batch), _FIRST_WAIT_S

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from relay.contract import Observation
+from relay.trail.redaction import HIDDEN, Redactor
 from tests.workers.scripted_runner import HEAD, collected
 from workers.runner.types import Collection, RunnerTree, TestOutcome, WantedTest
 from workers.shards.discreet_runner import DiscreetRunner
-from workers.shards.redaction import HIDDEN, Redactor
 
 SECRET = "own-token-of-the-worker"
 FILE = "test/test_a.py"

@@ -9,12 +9,12 @@ from collections import deque
 import pytest
 
 from relay.contract import LOG_LINES_CAP, Lease, LogKind, LogLine, LogTaken, Observation, Tree
+from relay.trail.redaction import Redactor
 from tests.workers.leases import a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, eventually
 from workers.relay_client import LeaseLostError, RelayClient, RelayRefusedError, RelayUnavailableError
 from workers.runner.types import TestOutcome
 from workers.shards import shard_log
-from workers.shards.redaction import Redactor
 from workers.shards.shard_log import LAST_WORDS_SECONDS, ShardLog
 
 

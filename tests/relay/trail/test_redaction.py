@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from workers.shards.redaction import HIDDEN, Redactor
+from relay.trail.redaction import HIDDEN, Redactor
 
 # Put together here, so that no scanner takes them for real ones.
 _KEY = f"-----BEGIN RSA {'PRIVATE'} KEY-----\nMIIEow\nIBAAKC\n-----END RSA {'PRIVATE'} KEY-----"
