@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
 
 from relay.assembly import crcr_parts
 from relay.background import background, create_outbox
@@ -128,6 +129,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         redirect_slashes=False,
+        routes=_routes(),
         lifespan=partial(_lifespan, context),
     )
     app.state.relay = context
@@ -139,10 +141,18 @@ def create_app(
     app.state.figures.register(RecordFigures(partial(probes.read_figures, context)))
     app.add_middleware(MeasuringMiddleware, figures=ProcessFigures(app.state.figures))
     install_error_handlers(app)
+    return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Every address with its door. Once for all applications of a process: what FastAPI makes of the signatures is kept
+    in them, and takes longer than all the rest of an application."""
+    together = APIRouter()
     for router in ROUTERS:
         door = () if router in OWN_DOORS else (VisitorOnly,) if router is pages.router else (ReaderOnly,)
-        app.include_router(router, dependencies=door)
-    return app
+        together.include_router(router, dependencies=door)
+    return together.routes
 
 
 def create_context(
