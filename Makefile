@@ -10,10 +10,10 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test device e2e check bench reference lock clean shots
+.PHONY: help demo run test test-server device e2e check bench reference lock clean shots
 
 help:  ## list the targets
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: device  ## set up, then show one upstream change go all the way (ARGS=--once stops by itself)
 	@$(BIN)/relay demo $(ARGS)
@@ -24,6 +24,9 @@ run: device  ## set up, then serve on this machine: web and one worker
 # A file of tests stays in one process: its servers are started once.
 test: $(VENV)/.dev device  ## set up, then run all tests, two files at a time
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+test-server: $(VENV)/.dev device  ## the tests of the relay on PostgreSQL and Redis instead of SQLite and a folder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --setup=server tests/relay tests/conformance tests/e2e $(ARGS)
 
 e2e: $(VENV)/.dev device  ## only the tests that start the whole service, and the browser tests
 	$(BIN)/python -m pytest -m "e2e or browser" $(ARGS)

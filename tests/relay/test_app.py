@@ -53,9 +53,9 @@ def test_two_applications_share_one_record(app: FastAPI, settings: RelaySettings
     assert TestClient(app).get("/api/v1/runs").is_success
 
 
-def test_the_upgrade_can_be_left_to_somebody_else(settings: RelaySettings) -> None:
+def test_the_upgrade_can_be_left_to_somebody_else(settings: RelaySettings, empty_database_url: str) -> None:
     """Where replicas start often, a job of its own upgrades the record."""
-    app = create_app(settings.model_copy(update={"upgrade_on_start": False}))
+    app = create_app(settings.model_copy(update={"upgrade_on_start": False, "database_url": empty_database_url}))
     engine = app.state.relay.store.engine
     assert inspect(engine).get_table_names() == []
     engine.dispose()
