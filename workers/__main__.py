@@ -1,6 +1,6 @@
 """`python -m workers`: check what this machine needs, then run the Celery worker until it is told to stop.
 
-Owns the checks at start and the log format. Every refusal is one clear sentence on standard error and exit code 2.
+Owns the checks at start. Every refusal is one clear sentence on standard error and exit code 2.
 SIGTERM ends softly: running shards stop at the next test boundary and become due again.
 """
 
@@ -17,20 +17,25 @@ import structlog
 from celery.signals import worker_ready
 
 from relay.contract import queue_name
+from relay.trail.known_secrets import TRACING_HEADERS
+from relay.trail.log_lines import write_log_lines
+from relay.trail.redaction import Redactor
 from workers.app import bench_of, create_celery
 from workers.environments.environment import EnvironmentProblemError, own_environment
 from workers.environments.register import Register
 from workers.presence import Presence, describer
 from workers.relay_client import RelayClient
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
-from workers.settings import SettingsError, WorkerSettings, load_settings
+from workers.settings import SECRETS, SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError, ensure_library
 from workers.spyre.cache import CacheError
 from workers.spyre.profile import ProfileError, load_profile
 from workers.workspace import Workspace
 
-# Read once; a process started from here (git, tests) must not inherit them.
-_SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL")
+#: Read once; a process started from here (git, tests) must not inherit them.
+_SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL", *TRACING_HEADERS)
+#: Where a descriptor that was handed over is a file.
+_DESCRIPTORS = "/dev/fd/"
 #: A goodbye must not hold up the end for longer.
 _PRESENCE_TIMEOUT_S = 3.0
 
@@ -43,19 +48,30 @@ def main() -> int:
     """Returns the process's exit code."""
     try:
         settings = load_settings()
-        configure_logging(settings.log_level)
+        level = logging.getLevelNamesMapping()[settings.log_level]
+        write_log_lines(level, Redactor(settings.own_secrets()))
         sandbox = check_sandbox(settings)
         library = check_machine(settings)
     except (SettingsError, NotReadyError) as error:
         print(f"worker: {error}", file=sys.stderr)
         return 2
-    for name in _SECRETS:
-        os.environ.pop(name, None)
+    forget_secrets()
     log = structlog.get_logger(__name__)
     if sandbox.problem:
         log.warning("the sandbox is not whole", sandbox=sandbox.name, problem=sandbox.problem)
     log.info("worker ready", device=settings.device, relay=settings.url, library=str(library), sandbox=sandbox.name)
     return run_celery(settings)
+
+
+def forget_secrets() -> None:
+    """Leave nothing behind of what was read: neither in the environment, nor a descriptor that a secret was handed over
+    by, which others of this user could open."""
+    for name in _SECRETS:
+        os.environ.pop(name, None)
+    for setting in SECRETS:
+        file = os.environ.pop(f"RELAY_{setting.upper()}_FILE", "")
+        if file.startswith(_DESCRIPTORS):
+            os.close(int(file.removeprefix(_DESCRIPTORS)))
 
 
 def check_sandbox(settings: WorkerSettings) -> Sandbox:
@@ -121,25 +137,6 @@ def run_celery(settings: WorkerSettings) -> int:
         worker_ready.connect(ready, weak=False)
         worker.start()
     return int(worker.exitcode or 0)
-
-
-def configure_logging(level: str) -> None:
-    """One line per event on standard error: for people on a terminal, JSON elsewhere."""
-    # Plain stacks: the pretty ones show local variables, and a token is one somewhere.
-    people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-    renderer = people if sys.stderr.isatty() else structlog.processors.JSONRenderer()
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per heartbeat says nothing
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )
 
 
 if __name__ == "__main__":

@@ -9,22 +9,40 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableVariable
 
+from relay.trail.known_secrets import known_secrets
+from relay.trail.secret_file import named_file
 from selector.manifests.profiles import Profile
 from workers.builds.build_process import parsed_command
 from workers.runner.sandbox import SandboxMode
 from workers.spyre.cache import default_cache
+
+#: What may be given in a file.
+SECRETS = ("worker_token", "broker_url")
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
 
 
 class SettingsError(Exception):
     """The settings cannot be used; the message has one line per problem and names the variable to set."""
+
+
+class _NamedFiles(PydanticBaseSettingsSource):
+    """The secrets in files."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """A part of the base class's own way to go through fields, which is not gone here."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """The values, by setting. Raises pydantic_settings.SettingsError naming the variable."""
+        return {name: text for name in SECRETS if (text := named_file(name))}
 
 
 def _own_name() -> str:
@@ -34,16 +52,15 @@ def _own_name() -> str:
 class WorkerSettings(BaseSettings):
     """Settings of one worker process. Durations are seconds, sizes are bytes.
 
-    The token comes from `RELAY_WORKER_TOKEN`, or from the file that `RELAY_WORKER_TOKEN_FILE` names (the way a secret
-    is mounted into a container).
+    Both secrets may come from a file, which `RELAY_WORKER_TOKEN_FILE` or `RELAY_BROKER_URL_FILE` names (the way a
+    secret is mounted into a container).
     """
 
-    model_config = SettingsConfigDict(env_prefix="RELAY_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="RELAY_", extra="ignore", frozen=True, env_ignore_empty=True)
 
     url: str
     broker_url: SecretStr
     worker_token: SecretStr | None = None
-    worker_token_file: Path | None = None
     worker_name: str = Field(default_factory=_own_name, min_length=1, max_length=200)
     worker_concurrency: int = Field(default=1, ge=1, le=64)
     device: str = Field(default="spyre", pattern=r"^[a-z][a-z0-9_]{0,30}$")
@@ -109,18 +126,23 @@ class WorkerSettings(BaseSettings):
     @property
     def token(self) -> str:
         """The worker token in clear, for the one place that sends it."""
-        if self.worker_token is not None:
-            return self.worker_token.get_secret_value().strip()
-        if self.worker_token_file is None:
-            return ""
-        try:
-            return self.worker_token_file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"RELAY_WORKER_TOKEN_FILE cannot be read: {error}") from error
+        return self.worker_token.get_secret_value().strip() if self.worker_token is not None else ""
 
     def own_secrets(self) -> tuple[str, ...]:
         """What this process knows and nobody may read in a log."""
-        return tuple(filter(None, (self.token, urlsplit(self.broker_url.get_secret_value()).password)))
+        return known_secrets(self)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The caller, then `RELAY_*` variables, then the files that they name."""
+        return init_settings, env_settings, _NamedFiles(settings_cls)
 
     @property
     def libraries(self) -> Path:
@@ -139,6 +161,8 @@ def load_settings() -> WorkerSettings:
     """
     try:
         return WorkerSettings.model_validate({})  # `BaseSettings` fills what is not given from the environment
+    except UnreadableVariable as error:
+        raise SettingsError(str(error)) from None
     except ValidationError as error:
         # `include_input=False`: the refused input may be a token or a broker password.
         problems = [_sentence(item["loc"], item["msg"]) for item in error.errors(include_input=False)]

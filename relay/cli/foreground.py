@@ -54,7 +54,7 @@ def started() -> None:
 def log_to_stderr(settings: RelaySettings | None = None, *, usual: int = logging.INFO) -> None:
     """One line per event on stderr, ours and the libraries': for people on a terminal, JSON elsewhere. Warnings only
     under --quiet, all there is under --verbose, else from `usual` up. No line has a secret of `settings`."""
-    from relay.settings.known_secrets import known_secrets
+    from relay.trail.known_secrets import known_secrets
     from relay.trail.log_lines import write_log_lines
     from relay.trail.redaction import Redactor
 

@@ -103,10 +103,14 @@ def worker(url: UrlOption = None) -> None:
     from relay.cli.connect import find_url, load_settings
     from relay.cli.foreground import named_token_file, worker_token_file
     from relay.contract import broker_connection
-    from relay.machine.worker_processes import COMMAND, ensure_broker_folder, worker_environment
+    from relay.machine.worker_processes import COMMAND, ensure_broker_folder, handed_broker, worker_environment
 
     named_token_file()  # said before anything is read with it
     settings = load_settings()
-    environment = worker_environment(settings, find_url(settings, url), worker_token_file(settings), os.environ)
     ensure_broker_folder(broker_connection(settings.broker_url))
-    os.execve(COMMAND[0], list(COMMAND), environment)  # noqa: S606 - becomes the worker, so that signals reach it
+    address, token = find_url(settings, url), worker_token_file(settings)
+    with handed_broker(settings) as broker:
+        environment = worker_environment(settings, address, token, os.environ, broker)
+        if broker is not None:
+            os.set_inheritable(broker, True)
+        os.execve(COMMAND[0], list(COMMAND), environment)  # noqa: S606 - becomes the worker, so that signals reach it

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from relay.intake.watching import INBOX
 from relay.machine.processes import ChildSpec, Supervisor
 from relay.outbox.bell import BELL
-from relay.settings import RelaySettings
+from relay.settings import ORIGINAL_VARIABLES, RelaySettings
 
 #: Letters that are being sent when it is to stop are waited for: longer than GitHub is.
 _GRACE_S = 25.0
@@ -91,8 +91,13 @@ def _plain(value: object) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without settings: proxies and certificates are as they are here."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)} | {"PYTHONUNBUFFERED": "1"}
+    """Ours, without settings under any name: proxies and certificates are as they are here."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_OURS) and name not in ORIGINAL_VARIABLES
+    }
+    return kept | {"PYTHONUNBUFFERED": "1"}
 
 
 def _loudness() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from relay.machine.listening import listen, url_of
 from relay.machine.processes import Supervisor
 from relay.machine.state_folder import announce, hold
 from relay.machine.web_thread import web_thread
-from relay.machine.worker_processes import ensure_broker_folder, worker_specs
+from relay.machine.worker_processes import ensure_broker_folder, handed_broker, worker_specs
 from relay.settings import RelaySettings, with_secrets
 
 #: Event streams are open for as long as a run; they must not hold up the end.
@@ -61,7 +61,8 @@ class EmbeddedService:
             app = create_app(self.settings, answers_only=True)
             stack.enter_context(background_process(self.settings, self.background_log))
             self._web = stack.enter_context(web_thread(app, listener, drain_s=_DRAIN_S))
-            self._supervisor = stack.enter_context(self._supervise())
+            handed = stack.enter_context(handed_broker(self.settings))
+            self._supervisor = stack.enter_context(self._supervise(handed))
             stack.enter_context(announce(self._given.state_dir, self.url))
             self._running = stack.pop_all()
         return self
@@ -95,7 +96,7 @@ class EmbeddedService:
         own = {} if "public_url" in self._given.model_fields_set else {"public_url": self.url}
         return with_secrets(self._given.model_copy(update=own))
 
-    def _supervise(self) -> Supervisor:
+    def _supervise(self, handed: int | None) -> Supervisor:
         broker = broker_connection(self.settings.broker_url)
-        specs = worker_specs(self.settings, self.url, self._workers)
+        specs = worker_specs(self.settings, self.url, self._workers, handed)
         return Supervisor(specs, upkeep=lambda: ensure_broker_folder(broker), grace_s=self._grace_s)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from relay.contract import BrokerConnection
 from relay.machine.processes import ChildSpec, minimal_environment
 from relay.machine.state_folder import write_private
 from relay.settings import SECRET_FILES, RelaySettings
+from relay.trail.known_secrets import in_address
 
 COMMAND = (sys.executable, "-m", "workers")
+_BROKER_FILE = "RELAY_BROKER_URL_FILE"
 
 #: Settings of the workers that an operator may give to the program that starts them. None of them is a secret.
 _TUNING = (
@@ -40,13 +43,14 @@ _TUNING = (
 
 
 def worker_environment(
-    settings: RelaySettings, url: str, token_file: Path, parent: Mapping[str, str]
+    settings: RelaySettings, url: str, token_file: Path, parent: Mapping[str, str], broker: int | None = None
 ) -> dict[str, str]:
-    """The whole environment of a worker: the harmless part of `parent`, the parent's tuning, and where things are."""
+    """The whole environment of a worker: the harmless part of `parent`, the parent's tuning, and where things are.
+    `broker` is the descriptor of `handed_broker`."""
     tuning = {name: parent[name] for name in _TUNING if name in parent}
     own = {
         "RELAY_URL": url,
-        "RELAY_BROKER_URL": settings.broker_url,
+        **({"RELAY_BROKER_URL": settings.broker_url} if broker is None else {_BROKER_FILE: f"/dev/fd/{broker}"}),
         "RELAY_WORKER_TOKEN_FILE": str(token_file),
         "RELAY_DEVICE": settings.device,
         "RELAY_WORK_DIR": parent.get("RELAY_WORK_DIR") or str(settings.state_dir / "work"),
@@ -55,12 +59,34 @@ def worker_environment(
     return minimal_environment(parent, tuning | own)
 
 
-def worker_specs(settings: RelaySettings, url: str, count: int) -> tuple[ChildSpec, ...]:
+@contextmanager
+def handed_broker(settings: RelaySettings) -> Iterator[int | None]:
+    """The broker's address for a worker where it holds a password, in a file without a name: an environment can be read
+    by whoever runs as the same user, for as long as the process is there. None where there is nothing to hide."""
+    if not any(in_address(settings.broker_url)):
+        yield None
+        return
+    descriptor = os.memfd_create("relay-broker")
+    try:
+        os.write(descriptor, settings.broker_url.encode())
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def worker_specs(settings: RelaySettings, url: str, count: int, broker: int | None = None) -> tuple[ChildSpec, ...]:
     """The worker processes of this machine, with one log file each. They share the work directory, which locks."""
-    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ)
+    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ, broker)
+    passed = () if broker is None else (broker,)
     environment.pop("RELAY_WORKER_NAME", None)  # several workers of one name could not be told apart
     return tuple(
-        ChildSpec(f"worker {number}", COMMAND, environment, settings.state_dir / "logs" / f"worker-{number}.log")
+        ChildSpec(
+            f"worker {number}",
+            COMMAND,
+            environment,
+            settings.state_dir / "logs" / f"worker-{number}.log",
+            passed=passed,
+        )
         for number in range(1, count + 1)
     )
 
@@ -73,6 +99,7 @@ def ensure_token_file(settings: RelaySettings) -> Path:
     if not token or (kept.exists() and kept.read_text(encoding="utf-8").strip() == token):
         return kept
     given = settings.state_dir / "worker-token.given"
+    given.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # a machine with a worker alone has none yet
     write_private(given, token + "\n")
     return given
 

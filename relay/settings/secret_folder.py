@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from relay.settings.original import ORIGINAL_NAMES, REDIS_LOGIN
-from relay.settings.secret_file import read_secret
+from relay.trail.secret_file import read_secret
 
 VARIABLE = "RELAY_SECRETS_DIR"
 #: Settings that are secrets or may hold one. Nothing else is read from the folder: what is no secret belongs where

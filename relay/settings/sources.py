@@ -12,8 +12,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import PydanticBaseSettingsSource
 
 from relay.settings.original import ORIGINAL_NAMES, original_values, refuse_foreign_store
-from relay.settings.secret_file import named_file
 from relay.settings.secret_folder import SECRETS, VARIABLE, SecretFolder
+from relay.trail.secret_file import named_file
 
 
 class FallbackSource(PydanticBaseSettingsSource):

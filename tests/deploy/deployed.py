@@ -13,11 +13,15 @@ from relay.cli.lazy import LazyGroup
 from relay.cli.manner import ANYWHERE
 from relay.cli.root import build
 from relay.settings import RelaySettings
+from relay.settings.secret_folder import SECRETS
 from workers.settings import WorkerSettings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-SETTINGS = frozenset(f"RELAY_{name.upper()}" for name in {*RelaySettings.model_fields, *WorkerSettings.model_fields})
+SETTINGS = frozenset(
+    f"RELAY_{name.upper()}"
+    for name in {*RelaySettings.model_fields, *WorkerSettings.model_fields, *(f"{secret}_file" for secret in SECRETS)}
+)
 #: The repository of a backend says with it which relay command its workflow installs; no program of ours reads it.
 WORKFLOW_VARIABLES = frozenset({"RELAY_VERSION"})
 

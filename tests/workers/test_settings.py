@@ -73,8 +73,18 @@ def test_a_wrong_setting_is_one_sentence_that_names_it(
 def test_an_unreadable_token_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("RELAY_WORKER_TOKEN")
     monkeypatch.setenv("RELAY_WORKER_TOKEN_FILE", str(tmp_path / "absent"))
-    with pytest.raises(SettingsError, match="RELAY_WORKER_TOKEN_FILE cannot be read"):
+    with pytest.raises(SettingsError, match=r"RELAY_WORKER_TOKEN_FILE: .*/absent cannot be read: No such file"):
         load_settings()
+
+
+def test_the_broker_may_come_from_a_file_but_nothing_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broker").write_text("redis://:of-the-file@queue:6379/0\n")
+    monkeypatch.setenv("RELAY_BROKER_URL_FILE", str(tmp_path / "broker"))
+    with pytest.raises(SettingsError, match="RELAY_BROKER_URL and RELAY_BROKER_URL_FILE are both set"):
+        load_settings()
+    monkeypatch.delenv("RELAY_BROKER_URL")
+    assert load_settings().broker_url.get_secret_value() == "redis://:of-the-file@queue:6379/0"
+    assert set(load_settings().own_secrets()) == {"the-token", "of-the-file"}
 
 
 def test_settings_do_not_change() -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from relay.contract import broker_connection
-from relay.machine.worker_processes import ensure_broker_folder, ensure_token_file, worker_environment, worker_specs
+from relay.machine.worker_processes import (
+    ensure_broker_folder,
+    ensure_token_file,
+    handed_broker,
+    worker_environment,
+    worker_specs,
+)
 from relay.settings import RelaySettings, with_secrets
 from tests.conftest import WORKER_TOKEN
 from workers.settings import WorkerSettings
@@ -37,6 +43,18 @@ def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -
     }
 
 
+def test_a_brokers_password_is_in_no_environment(settings: RelaySettings) -> None:
+    """It goes by a file without a name, which a worker reads like any other."""
+    url = "redis://:the-password@queue:6379/0"
+    given = settings.model_copy(update={"broker_url": url})
+    with handed_broker(given) as broker:
+        environment = worker_environment(given, "http://127.0.0.1:1", Path("/token"), {}, broker)
+        assert "the-password" not in str(environment)
+        assert Path(environment["RELAY_BROKER_URL_FILE"]).read_text() == url
+    with handed_broker(settings) as none:
+        assert none is None
+
+
 @pytest.mark.parametrize("name", sorted(set(WorkerSettings.model_fields) - {"worker_token"}))
 def test_every_setting_of_a_worker_reaches_it(settings: RelaySettings, name: str) -> None:
     """Those that say where things are are made, all others pass. The token itself goes by its file."""
@@ -53,11 +71,12 @@ def test_each_worker_has_its_own_log(settings: RelaySettings) -> None:
 
 
 def test_token_given_as_a_setting_is_written_for_the_workers(settings: RelaySettings) -> None:
-    """Private, and apart from the file of the token that the state folder made."""
-    settings.state_dir.mkdir()
+    """Private, and apart from the file of the token that the state folder made; also on a machine that has none yet."""
+    assert not settings.state_dir.exists()
     file = ensure_token_file(settings)
     assert file.read_text().strip() == WORKER_TOKEN
     assert file.stat().st_mode & 0o777 == 0o600
+    assert settings.state_dir.stat().st_mode & 0o777 == 0o700
     assert file.name != "worker-token"
 
 

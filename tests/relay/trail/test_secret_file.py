@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from pydantic import SecretStr
@@ -10,6 +12,7 @@ from pydantic import SecretStr
 from relay.cli.connect import BadSettings, load_settings
 from relay.settings import RelaySettings, variable_of
 from relay.settings.secret_folder import SECRETS
+from relay.trail.secret_file import open_to_others
 
 SECRET = "a-secret-of-more-than-16-characters"
 
@@ -24,9 +27,9 @@ def plain(value: object) -> object:
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_every_secret_can_be_in_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """White space around it, which editors leave, is no part of it; errors call it by its variable."""
+    """White space and a mark before it, which editors leave, is no part of it; errors call it by its variable."""
     content = "redis://:p@cache:6379/0" if name.endswith("_url") else SECRET
-    (tmp_path / "given").write_text(f"\n{content}\n")
+    (tmp_path / "given").write_text(f"\ufeff\n{content}\r\n")
     given(monkeypatch, name, tmp_path / "given")
     assert plain(getattr(RelaySettings(), name)) == content
     assert variable_of(name) == f"RELAY_{name.upper()}_FILE"
@@ -55,6 +58,7 @@ def test_what_a_program_is_told_goes_before_it(tmp_path: Path, monkeypatch: pyte
         (lambda file: file.write_bytes(b"\xff" + SECRET.encode()), "is not UTF-8 text"),
         (lambda file: file.write_text(SECRET * 4_000), "is larger than 64 KiB"),
         (lambda file: file.write_text(" \n"), "is empty"),
+        (os.mkfifo, "is empty"),
     ],
 )
 def test_a_file_of_no_use_is_named_and_not_quoted(
@@ -77,3 +81,17 @@ def test_a_secret_that_is_given_twice_is_refused(tmp_path: Path, monkeypatch: py
     with pytest.raises(BadSettings, match="RELAY_WEBHOOK_SECRET and RELAY_WEBHOOK_SECRET_FILE are both set") as refused:
         load_settings()
     assert SECRET not in str(refused.value)
+
+
+def test_a_file_that_others_may_read_is_known() -> None:
+    """Unless a folder above keeps them out, or it is not there at all."""
+    with TemporaryDirectory(dir="/tmp") as root:  # one that others may pass
+        folder = Path(root)
+        file = folder / "given"
+        file.write_text(SECRET)
+        for mode, folder_mode, is_open in ((0o644, 0o755, True), (0o640, 0o755, False), (0o644, 0o700, False)):
+            file.chmod(mode)
+            folder.chmod(folder_mode)
+            assert open_to_others(file) == is_open
+        file.unlink()
+        assert not open_to_others(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, SecretStr
 
 from relay.settings import RelaySettings
-from relay.settings.known_secrets import known_secrets
+from relay.trail.known_secrets import known_secrets
 
 
 class Anything(BaseModel):
