@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from relay.devgithub import (
     routes_actions,
@@ -27,16 +28,23 @@ from relay.devgithub.state import DevGitHub
 
 def create_devgithub(state: DevGitHub) -> FastAPI:
     """The application over a state. It listens to whoever reaches it, so serve it on loopback only."""
-    app = FastAPI(title="GitHub on this machine", openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(title="GitHub on this machine", openapi_url=None, docs_url=None, redoc_url=None, routes=_routes())
     app.state.devgithub = state
-    for room in _ROOMS:
-        app.include_router(room.router, dependencies=[Depends(_only_known)])
-    app.include_router(routes_content.pages)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_middleware(Gate, state=state)
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Once for all states of a process: FastAPI keeps in them what it makes of their signatures."""
+    together = APIRouter()
+    for room in _ROOMS:
+        together.include_router(room.router, dependencies=[Depends(_only_known)])
+    together.include_router(routes_content.pages)
+    return together.routes
 
 
 def _only_known(request: Request) -> None:
