@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 from sqlalchemy import ColumnElement, func, select
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from relay.contract import Attempt
 from relay.errors import ConflictError
+from relay.queue_views import WorkClass
 from relay.runs.creation import NewRun, open_run
 from relay.runs.misses import remember_miss
 from relay.runs.states import FINAL_RUN_STATES, lock_run, note
@@ -32,8 +34,10 @@ MISSED = "audit.missed"
 _CALLED_OFF = (RunState.CANCELLED, RunState.FAILED)
 
 
-def open_audit(session: Session, repo: str, device: str, now: datetime) -> Run:
-    """The audit of the branch's newest head, opened unless it is there already.
+def open_audit(
+    session: Session, repo: str, device: str, now: datetime, *, work_class: WorkClass = WorkClass.AUDIT
+) -> Run:
+    """The audit of the branch's newest head, opened unless it is there already. `work_class` is its place in the queue.
 
     The head is that of the newest push on record. Without an audit before, the base is where the oldest push on record
     began.
@@ -62,7 +66,8 @@ def open_audit(session: Session, repo: str, device: str, now: datetime) -> Run:
             f"relay audit show {before.id} shows it.",
             code="nothing_to_audit",
         )
-    return open_run(session, _audit_of(session, newest, before.head_sha if before else oldest.base_sha), now)
+    new = _audit_of(session, newest, before.head_sha if before else oldest.base_sha)
+    return open_run(session, replace(new, work_class=work_class), now)
 
 
 def open_daily_audit(session: Session, repo: str, device: str, at: time, now: datetime) -> Run | None:
@@ -74,7 +79,7 @@ def open_daily_audit(session: Session, repo: str, device: str, at: time, now: da
     if session.scalar(select(Run.id).where(*of_today).limit(1)) is not None:
         return None
     try:
-        return open_audit(session, repo, device, now)
+        return open_audit(session, repo, device, now, work_class=WorkClass.NIGHTLY)
     except ConflictError:
         return None
 

@@ -15,8 +15,10 @@ from sqlalchemy.orm import Session
 
 from relay.contract import ShardKind
 from relay.errors import ConflictError, NotFoundError
+from relay.queue_views import WorkClass
 from relay.runs.endings import call_off
 from relay.runs.shard_lines import SELECT_ORDINAL
+from relay.runs.standing import standing
 from relay.runs.states import FINAL_RUN_STATES, lock_run, note
 from relay.store.models import PlannedTest, Run, Shard, ShardState, Trigger
 from relay.views import RunState, Verdict
@@ -34,7 +36,7 @@ RERUN_VERDICTS = frozenset(
 class NewRun:
     """A run that is asked for. `identity` names the asking (a delivery, the nth rerun of a change): the same identity
     never makes two runs. `only` limits the plan to these test ids; `full` says why every test runs, empty when that is
-    not asked for."""
+    not asked for. `work_class` is for the queue, where the rest does not tell it (`relay.runs.standing`)."""
 
     identity: str
     repo: str
@@ -52,6 +54,7 @@ class NewRun:
     rerun_of: int | None = None
     only: tuple[str, ...] = ()
     full: str = ""
+    work_class: WorkClass | None = None
 
 
 def open_run(session: Session, new: NewRun, now: datetime) -> Run:
@@ -75,6 +78,7 @@ def open_run(session: Session, new: NewRun, now: datetime) -> Run:
 
 
 def _insert(session: Session, new: NewRun, now: datetime) -> Run:
+    place = standing(new.trigger, new.repo, new.pr_number, new.base_ref, known=new.work_class)
     run = Run(
         identity=new.identity,
         repo=new.repo,
@@ -92,6 +96,9 @@ def _insert(session: Session, new: NewRun, now: datetime) -> Run:
         rerun_of=new.rerun_of,
         only=list(new.only),
         full=new.full,
+        work_class=place.work_class,
+        group_key=place.group_key,
+        asked=place.asked,
         state=RunState.RECEIVED,
         created_at=now,
     )
@@ -195,6 +202,7 @@ def _again(old: Run, attempt: int, only: tuple[str, ...], full: str) -> NewRun:
         rerun_of=old.id,
         only=only,
         full=full,
+        work_class=old.work_class,
     )
 
 

@@ -28,6 +28,7 @@ def open_tests(session: Session, shard: Shard) -> int:
 
 def complete_shard(session: Session, shard: Shard, now: datetime, text: str) -> None:
     """End a leased shard whose work is all there."""
+    _add_time(session, shard, now)
     transition(session, shard, ShardState.DONE, now, text, lease_expires_at=None, progress="", error="")
 
 
@@ -47,6 +48,7 @@ def give_back(
     if shard.kind is ShardKind.TEST and not open_tests(session, shard):
         complete_shard(session, shard, now, shard_lines.done(shard.ordinal, ": all its tests are reported"))
     elif shard.attempt < most:
+        _add_time(session, shard, now)
         text = shard_lines.due_again(shard.ordinal, shard.attempt, most, error)
         transition(session, shard, ShardState.DUE, now, text, lease_expires_at=None, progress="", error=error)
     else:
@@ -56,6 +58,7 @@ def give_back(
 
 def lose_shard(session: Session, shard: Shard, now: datetime, text: str, error: str) -> None:
     """End a shard without its work: tests without a verdict get `infra`, which is ours and not the change's."""
+    _add_time(session, shard, now)
     transition(session, shard, ShardState.LOST, now, text, lease_expires_at=None, progress="", error=error)
     session.execute(
         update(PlannedTest)
@@ -63,6 +66,18 @@ def lose_shard(session: Session, shard: Shard, now: datetime, text: str, error: 
         .values(verdict=Verdict.INFRA, detail=f"Not run: {error}"),
         execution_options={"synchronize_session": False},
     )
+
+
+def _add_time(session: Session, shard: Shard, now: datetime) -> None:
+    """Before a lease ends: how long it took counts for the shard, and against the run's group in the queue."""
+    if shard.state is not ShardState.LEASED or shard.leased_at is None:
+        return
+    seconds = max(0.0, (now - shard.leased_at).total_seconds())
+    for statement in (
+        update(Shard).where(Shard.id == shard.id).values(took_s=Shard.took_s + seconds),
+        update(Run).where(Run.id == shard.run_id).values(served_s=Run.served_s + seconds),
+    ):
+        session.execute(statement, execution_options={"synchronize_session": False})
 
 
 def call_off(session: Session, run: Run, to: RunState, now: datetime, reason: str) -> None:

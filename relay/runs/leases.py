@@ -7,31 +7,32 @@ no goodbye. All functions work inside the caller's writing session.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
 from relay.contract import Heartbeat, ShardKind
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs import shard_lines
 from relay.runs.endings import give_back
+from relay.runs.queueing import load_queue
 from relay.runs.reconcile import reconcile
+from relay.runs.scheduling import Policy, order
 from relay.runs.states import FINAL_RUN_STATES, is_row_id, lock_run, transition
 from relay.store.models import PlannedTest, Run, Shard, ShardState
+from relay.store.one_by_one import one_by_one
 from relay.views import RunState
-
-#: How many runs with due shards one request looks at; the next request sees the others.
-_RUNS_LOOKED_AT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseTerms:
-    """How long a lease lasts (seconds) and how often a shard is tried."""
+    """How long a lease lasts (seconds), how often a shard is tried, and in which order runs are served."""
 
     lease_seconds: float
     max_attempts: int
+    policy: Policy = field(default_factory=Policy)
 
     def expiry(self, now: datetime) -> datetime:
         return now + timedelta(seconds=self.lease_seconds)
@@ -47,20 +48,25 @@ class LeasedShard:
 
 
 def lease_next(session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms) -> LeasedShard | None:
-    """Lease the oldest due shard of this device, or None when nothing is due.
+    """Lease a due shard of the run that the policy puts first on this device, or None when nothing is due.
 
-    The run's lock is taken before its shards are looked at, in ascending order of runs: two workers that ask at once
-    wait a moment for each other and get different shards. (Skipping locked rows instead would hide the other due
-    shards of a run from the second worker, or lock shard and run in the opposite order of everybody else.)
+    Who asks at the same moment waits for us and sees our lease, so that shares and limits hold over all replicas. Of
+    runs we lock one at a time, and let go of it when its shards are gone meanwhile: the policy's order is not that of
+    ids, in which several may be locked. (Skipping runs that others hold would hide their due shards.)
     """
-    for run_id in session.scalars(_runs_with_due_shards(device)).all():
-        run = lock_run(session, run_id)
-        shard = session.scalar(_first_due_shard(run_id))
-        if run is not None and shard is not None:
-            _lease(session, shard, worker, now, terms.expiry(now))
-            _start(session, run, shard, now)
-            tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
-            return LeasedShard(run, shard, tests)
+    one_by_one(session, device)
+    for placed in order(load_queue(session, device, now), terms.policy):
+        attempt = session.begin_nested()
+        run = lock_run(session, placed.run.run_id)
+        shard = session.scalar(_first_due_shard(placed.run.run_id))
+        if run is None or shard is None:
+            attempt.rollback()
+            continue
+        attempt.commit()
+        _lease(session, shard, worker, now, terms.expiry(now))
+        _start(session, run, shard, now)
+        tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
+        return LeasedShard(run, shard, tests)
     return None
 
 
@@ -75,8 +81,13 @@ def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_a
         attempt=attempt,
         lease_id=secrets.token_urlsafe(24),
         lease_worker=worker,
+        leased_at=now,
         lease_expires_at=expires_at,
         progress="",
+    )
+    session.execute(
+        update(Run).where(Run.id == shard.run_id).values(served_at=now),
+        execution_options={"synchronize_session": False},
     )
 
 
@@ -160,12 +171,6 @@ def require_lease(shard: Shard, lease_id: str) -> None:
             f"The lease of shard {shard.id} has ended: the shard is {shard.state}.",
             "Stop working on it and ask for another lease.",
         )
-
-
-def _runs_with_due_shards(device: str) -> Select[int]:
-    query = select(Shard.run_id).join(Run, Run.id == Shard.run_id)
-    query = query.where(Shard.state == ShardState.DUE, Run.device == device)
-    return query.distinct().order_by(Shard.run_id).limit(_RUNS_LOOKED_AT)
 
 
 def _first_due_shard(run_id: int) -> Select[Shard]:

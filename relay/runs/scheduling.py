@@ -20,22 +20,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import accumulate
+
+from relay.queue_views import Wait, WorkClass
 
 #: A held run competes with the others after so many times `ageing_s`.
 HELD_AGES = 4
 #: Differences of device time below this say nothing about fairness; then the older run goes first.
 _SAME_USE_S = 60.0
-
-
-class WorkClass(StrEnum):
-    """What a run is for, the most urgent first."""
-
-    MERGED = "merged"
-    PULL_REQUEST = "pull_request"
-    NIGHTLY = "nightly"
-    AUDIT = "audit"
 
 
 _LEVELS: Mapping[WorkClass, int] = {work_class: level for level, work_class in enumerate(WorkClass)}
@@ -77,19 +69,6 @@ class Queue:
     slots: int
     leases: Mapping[tuple[WorkClass, str], int] = field(default_factory=dict)
     used_s: Mapping[str, float] = field(default_factory=dict)
-
-
-class Wait(StrEnum):
-    """Why a run is not the next."""
-
-    NEXT = "next"
-    CLASS = "class"
-    LEASES = "leases"
-    USE = "use"
-    AGE = "age"
-    GROUP_LIMIT = "group_limit"
-    BACKGROUND_LIMIT = "background_limit"
-    HELD = "held"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def lock_run(session: Session, run_id: int) -> Run | None:
     """The run, locked until the transaction ends; None when there is no such run.
 
     Everything that changes a run, its shards or its tests takes this lock first, and several runs only in ascending
-    order of their ids, so that nobody waits in a circle. SQLite has one lock for all writers already.
+    order of their ids or one at a time, so that nobody waits in a circle. SQLite has one lock for all writers already.
     """
     if not is_row_id(run_id):
         return None

@@ -13,11 +13,13 @@ from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, U
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from relay.contract import MESSAGE_CAP, SHORT_CAP, Expected, Observation, ShardKind, Tree
+from relay.queue_views import WorkClass
 from relay.store.columns import CappedText, UtcDateTime, ZippedJson, word
 from relay.views import Conclusion, RunState, Verdict
 
 BODY_CAP = 64_000
 TITLE_CAP = 1_000
+GROUP_CAP = 600
 ID_CAP = 1_000
 #: `relay.runs.verdicts.BREAKING`, in the order in which it is asked for.
 BREAKING = text("verdict IN ('crash', 'missing', 'regression', 'timeout')")
@@ -68,7 +70,7 @@ class Base(DeclarativeBase):
             kind: word(kind)
             for kind in (
                 *(DeliveryState, Trigger, ShardState, ShardKind),
-                *(RunState, Conclusion, Verdict, Expected, Observation, Tree),
+                *(RunState, Conclusion, Verdict, Expected, Observation, Tree, WorkClass),
             )
         },
     }
@@ -104,11 +106,16 @@ class Delivery(Base):
 
 class Run(Base):
     """One answer that was asked for: an upstream change on a device, for the nth time. `identity` makes asking twice
-    the same as asking once."""
+    the same as asking once.
+
+    `work_class`, `group_key` and `asked` are what `relay.runs.scheduling` places it by. `served_s` are the seconds of
+    its leases that have ended, `served_at` is when a worker last took one.
+    """
 
     __tablename__ = "runs"
     __table_args__ = (
         *(Index(None, "repo", "pr_number"), Index(None, "state"), Index(None, "rerun_of"), Index(None, "head_sha")),
+        Index(None, "device", "served_at"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -129,6 +136,11 @@ class Run(Base):
     rerun_of: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
     only: Mapped[list[str]] = mapped_column(JSON, default=list)
     full: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    work_class: Mapped[WorkClass] = mapped_column(default=WorkClass.PULL_REQUEST)
+    group_key: Mapped[str] = mapped_column(CappedText(GROUP_CAP), default="")
+    asked: Mapped[bool] = mapped_column(default=False)
+    served_s: Mapped[float] = mapped_column(default=0.0)
+    served_at: Mapped[datetime | None]
     state: Mapped[RunState]
     conclusion: Mapped[Conclusion | None]
     headline: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
@@ -147,7 +159,8 @@ class Run(Base):
 class Shard(Base):
     """A piece of a run that one worker does at a time. `attempt` counts the leases given so far, `returns` those that a
     worker gave back because it was stopped; the lease columns keep the last holder after the lease has ended, so that
-    its repeats can be recognised."""
+    its repeats can be recognised. `expected_s` is how long its tests may take, 0 where nothing is known, `took_s` how
+    long its leases took that have ended. Seconds."""
 
     __tablename__ = "shards"
     __table_args__ = (UniqueConstraint("run_id", "ordinal"), Index(None, "state", "run_id"))
@@ -161,7 +174,10 @@ class Shard(Base):
     returns: Mapped[int] = mapped_column(default=0)
     lease_id: Mapped[str | None] = mapped_column(String(64))
     lease_worker: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    leased_at: Mapped[datetime | None]
     lease_expires_at: Mapped[datetime | None]
+    expected_s: Mapped[float] = mapped_column(default=0.0)
+    took_s: Mapped[float] = mapped_column(default=0.0)
     progress: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     error: Mapped[str] = mapped_column(CappedText(MESSAGE_CAP), default="")
 

@@ -10,14 +10,13 @@ from itertools import islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relay.queue_views import Wait, WorkClass
 from relay.runs.scheduling import (
     HELD_AGES,
     DueRun,
     Placed,
     Policy,
     Queue,
-    Wait,
-    WorkClass,
     is_background,
     is_deep,
     level_of,
