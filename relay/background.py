@@ -28,6 +28,8 @@ from relay.runs.sweeper import Chore, Sweeper
 from relay.store.checkpoints import Checkpoints
 from relay.store.crcr_models import OutboxKind
 from relay.store.duties import DutyLease
+from relay.trail.known_secrets import known_secrets
+from relay.trail.redaction import Redactor
 
 #: How long nobody sweeps when the one who did was killed, beside three sweeps.
 _LEAD_S = 4.0
@@ -59,7 +61,8 @@ def background(context: RelayContext) -> Iterator[None]:
 def create_outbox(context: RelayContext) -> Deliverer:
     """The deliverer of this process, not started yet."""
     workers = context.settings.crcr_dispatch_workers
-    return Deliverer(context.store, everybody_who_sends(context), context.now, workers)
+    redact = Redactor(known_secrets(context.settings))
+    return Deliverer(context.store, everybody_who_sends(context), context.now, workers, redact=redact)
 
 
 def everybody_who_sends(context: RelayContext) -> Mapping[OutboxKind, Sender]:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -19,9 +20,10 @@ from relay.outbox.bell import BELL
 from relay.outbox.leasing import Claimed, claim, due_ids, renew
 from relay.outbox.retrying import RetryTerms
 from relay.outbox.settling import Settler
-from relay.outbox.types import Ending, HoldsConnections, Letter, Postponed, Sender
+from relay.outbox.types import Ending, HoldsConnections, Letter, Postponed, Sender, Sent
 from relay.store.crcr_models import OutboxKind
 from relay.store.engine import Store
+from relay.trail.redaction import Redactor
 
 _log = structlog.get_logger(__name__)
 
@@ -47,13 +49,16 @@ class Deliverer:
         terms: RetryTerms | None = None,
         lease_s: float = _LEASE_S,
         poll_s: float = _POLL_S,
+        redact: Callable[[str], str] | None = None,
     ) -> None:
+        """`redact` takes secrets out of reasons: who refuses a request may quote it, key and all."""
         self._store = store
         self._senders = dict(senders)
         self._now = now
         self._workers = workers
         self._lease_s = lease_s
         self._poll_s = poll_s
+        self._redact = redact or Redactor()
         self._settler = Settler(store, self._senders, now, terms or RetryTerms())
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -112,10 +117,11 @@ class Deliverer:
 
     def _send(self, letter: Letter) -> Ending:
         try:
-            return self._senders[letter.kind].send(letter)
+            ending = self._senders[letter.kind].send(letter)
         except Exception as fault:  # noqa: BLE001  # a sender's bug, or its database: the letter is kept, not the thread lost
             _log.error("outbox_sender_failed", item=letter.id, kind=letter.kind, exc_info=True)
             return Postponed(f"the relay's own fault: {type(fault).__name__}")
+        return ending if isinstance(ending, Sent) else replace(ending, reason=self._redact(ending.reason))
 
     def _run(self) -> None:
         flights: dict[Future[Ending], Claimed] = {}

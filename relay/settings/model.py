@@ -13,8 +13,11 @@ from relay.allowlist.types import MINIMUM_TTL_S
 from relay.settings.proxies import proxy_networks
 from relay.settings.sources import FallbackSource
 from relay.settings.values import CADENCES, COMMENTED, SECRET_MINIMUM, local_address, safe_address, web_address
+from relay.trail.known_secrets import in_address
 
 MEBIBYTE = 1024 * 1024
+#: Addresses that may hold a login: they are used, and shown to nobody.
+WITH_LOGIN = frozenset({"database_url", "broker_url", "upstream_clone_url", "llm_base_url"})
 #: Days. Webhooks are repeated, and dispatches answered, within three.
 RETENTION_MINIMUM = 7
 
@@ -37,14 +40,14 @@ class RelaySettings(BaseSettings):
     state_dir: Path = Path(".relay")
     # Files named as settings, for secrets that no variable gives.
     secrets_dir: Path | None = None
-    # Both URLs can hold a password.
+    # What is of `WITH_LOGIN` can hold a password.
     database_url: Annotated[str, Field(repr=False)] = ""
     broker_url: Annotated[str, Field(repr=False)] = ""
     upgrade_on_start: bool = True
 
     public_url: str = "http://127.0.0.1:8000"
     upstream_repo: Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")] = "pytorch/pytorch"
-    upstream_clone_url: str = "https://github.com/pytorch/pytorch.git"
+    upstream_clone_url: Annotated[str, Field(repr=False)] = "https://github.com/pytorch/pytorch.git"
     device: str = "spyre"
     manifest_dir: Path = Field(default_factory=default_manifest_dir)
 
@@ -111,7 +114,7 @@ class RelaySettings(BaseSettings):
     # "HH:MM" in UTC; without it no audit starts by itself.
     audit_at: Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = ""
 
-    llm_base_url: str = ""
+    llm_base_url: Annotated[str, Field(repr=False)] = ""
     llm_model: str = ""
     llm_api_key: SecretStr | None = None
     llm_timeout_s: Annotated[float, Field(gt=0)] = 60.0
@@ -126,6 +129,14 @@ class RelaySettings(BaseSettings):
     llm_money: Annotated[float, Field(ge=0)] = 0.05
     llm_price_in: Annotated[float, Field(ge=0)] = 0.0
     llm_price_out: Annotated[float, Field(ge=0)] = 0.0
+
+    @field_validator("*")
+    @classmethod
+    def _shown_without_login(cls, value: object, info: ValidationInfo) -> object:
+        # Of every setting, so that one that is added is asked as well.
+        if isinstance(value, str) and info.field_name not in WITH_LOGIN and any(in_address(value)):
+            raise ValueError("must not hold a user or a password, because people are shown this address")
+        return value
 
     @field_validator("state_dir", "manifest_dir")
     @classmethod

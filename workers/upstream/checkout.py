@@ -10,13 +10,14 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from relay.contract import Change
 from workers.upstream.git import Git, GitError, checked_ref, checked_remote, checked_sha
+from workers.upstream.login import login_apart, without_login
 from workers.upstream.work_trees import WorkTrees
 
 # `uploadpack` is for the *other* end of a local-path remote, which reads this file too.
@@ -63,7 +64,7 @@ class Mirrors:
         """The mirror of a clone URL, created empty when it is new. Raises `GitError`."""
         url = checked_remote(clone_url)
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = hashlib.sha256(url.encode()).hexdigest()[:16]
+        name = hashlib.sha256(without_login(url).encode()).hexdigest()[:16]
         path, config = self.folder / f"{name}.git", self.folder / f"{name}.gitconfig"
         mirror = Mirror(url, Git(path, config, self.git_timeout_s), self.folder / f"{name}.lock")
         with mirror.locked():
@@ -109,13 +110,17 @@ class Mirror:
                     self._fetch(sha, must=True)
 
     def _fetch(self, source: str, *, must: bool) -> None:
-        arguments = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-                     "--end-of-options", self.url, f"+{source}:refs/relay/{source}")  # fmt: skip
+        with login_apart(self.url) as (url, helper, passed):
+            arguments = (*helper, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+                         "--end-of-options", url, f"+{source}:refs/relay/{source}")  # fmt: skip
+            self._run_fetch(arguments, passed, source, must=must)
+
+    def _run_fetch(self, arguments: Sequence[str], passed: Sequence[int], source: str, *, must: bool) -> None:
         if not must:
-            self.git.run(*arguments, accept=())
+            self.git.run(*arguments, accept=(), passed=passed)
             return
         try:
-            self.git.run(*arguments, accept=(0,))
+            self.git.run(*arguments, accept=(0,), passed=passed)
         except GitError as error:
             raise GitError(
                 f"Commit {source[:12]} cannot be fetched from upstream: {error}",

@@ -86,14 +86,17 @@ class Git:
         """True when the command ends with 0; any other exit code is an answer, not an error."""
         return self.run(*arguments, accept=()).returncode == 0
 
-    def run(self, *arguments: str, accept: Sequence[int]) -> subprocess.CompletedProcess[bytes]:
-        """Run git with no terminal and no input. An empty `accept` takes every exit code."""
+    def run(
+        self, *arguments: str, accept: Sequence[int], passed: Sequence[int] = ()
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git with no terminal and no input. An empty `accept` takes every exit code; `passed` are descriptors."""
         try:
             done = subprocess.run(
                 ["git", "-C", str(self.repository), *arguments],
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
+                pass_fds=passed,
                 timeout=self.timeout_s,
                 check=False,
             )
