@@ -10,7 +10,7 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test test-server device e2e check bench reference lock clean shots
+.PHONY: help demo run test test-server device e2e check bench faults reference lock clean shots
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,11 +50,15 @@ bench: $(VENV)/.dev  ## the benchmarks: figures, no verdicts (BENCH=selection fo
 	  echo "== $$file"; $(BIN)/python -m "tests.benchmarks.$$(basename "$$file" .py)" $(ARGS) || exit 1; \
 	done
 
+faults: $(VENV)/.dev  ## break every part of a whole service while changes arrive: a table (ARGS="--only NAME --seed N")
+	$(BIN)/python -m tests.faults $(ARGS)
+
 reference: $(VENV)/.dev  ## write the commands into README.md
 	$(BIN)/python -m relay.cli.reference README.md
 
-lock: $(VENV)/.dev  ## write the versions installed here to deploy/constraints.txt
-	$(BIN)/python deploy/lock.py > deploy/constraints.txt.new && mv deploy/constraints.txt.new deploy/constraints.txt
+lock: $(VENV)/.dev  ## write the versions installed here, and the hashes of what images install, to deploy/
+	@$(PIP) install --quiet --group lock
+	$(BIN)/python deploy/lock.py
 
 clean:  ## remove the virtual environment and the state folder
 	rm -rf $(VENV) .relay
