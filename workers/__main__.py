@@ -21,13 +21,14 @@ from relay.trail.known_secrets import TRACING_HEADERS
 from relay.trail.log_lines import write_log_lines
 from relay.trail.redaction import Redactor
 from workers.app import bench_of, create_celery
+from workers.device_runner import device_library
 from workers.environments.environment import EnvironmentProblemError, own_environment
 from workers.environments.register import Register
 from workers.presence import Presence, describer
 from workers.relay_client import RelayClient
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SECRETS, SettingsError, WorkerSettings, load_settings
-from workers.spyre.build import DeviceBuildError, ensure_library
+from workers.spyre.build import DeviceBuildError
 from workers.spyre.cache import CacheError
 from workers.spyre.profile import ProfileError, load_profile
 from workers.workspace import Workspace
@@ -86,9 +87,9 @@ def check_sandbox(settings: WorkerSettings) -> Sandbox:
         raise NotReadyError(f"RELAY_SANDBOX=required, but {error}") from error
 
 
-def check_machine(settings: WorkerSettings) -> Path:
+def check_machine(settings: WorkerSettings) -> Path | None:
     """Everything that can be known before the first shard: git, torch, a writable folder, the
-    environments, the device's profile and its library.
+    environments, the device's profile and its library, which the CPU has none of.
 
     Raises:
         NotReadyError: with one sentence.
@@ -98,10 +99,10 @@ def check_machine(settings: WorkerSettings) -> Path:
     try:
         settings.work_dir.mkdir(parents=True, exist_ok=True)
         Workspace(settings.work_dir, settings.git_timeout_s).remove_leftovers()
-        own_environment(settings.device_profile)
+        own = own_environment(settings.device_profile)
         Register(settings.work_dir).all()
         load_profile(settings.device_profile)
-        return ensure_library(settings.libraries)
+        return device_library(settings, own.wheel)
     except OSError as error:
         raise NotReadyError(
             f"The work directory cannot be used: {error}. Set RELAY_WORK_DIR to a writable folder."

@@ -14,6 +14,9 @@ from workers.runner.types import Collection, Installation, RunnerLimits, RunnerT
 from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
 
+#: PyTorch's own: its tests run on it without anything of ours, for a look at what is the device's doing.
+REFERENCE_DEVICE = "cpu"
+
 
 class DeviceRunner(Protocol):
     """Collects and runs the tests of one upstream file in child processes."""
@@ -53,7 +56,13 @@ def device_installer(settings: WorkerSettings) -> Callable[[Environment], Instal
     `DeviceBuildError`."""
 
     def install(environment: Environment) -> Installation:
-        library = ensure_library(settings.libraries, wheel=environment.wheel)
+        library = device_library(settings, environment.wheel)
         return Installation(settings.device, library, environment.python, environment.profile)
 
     return install
+
+
+def device_library(settings: WorkerSettings, wheel: Path) -> Path | None:
+    """The library of the worker's device for the torch in `wheel`; None for the CPU, which every torch has. Raises
+    `DeviceBuildError` and `CacheError`."""
+    return None if settings.device == REFERENCE_DEVICE else ensure_library(settings.libraries, wheel=wheel)
