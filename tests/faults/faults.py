@@ -1,0 +1,188 @@
+"""What can fail, each by a name. A fault strikes once: it breaks something while work is under way, and mends it again
+where nobody else would. What is killed comes back by its supervisor.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from tests.faults.balancer import Way
+from tests.faults.evidence import Kill
+from tests.faults.fleet import LEASE_S, Fleet, Part
+from tests.faults.slow_clients import slow_clients
+
+#: A minute of a lease of 20 s; here as many leases.
+AWAY_S = 3 * LEASE_S
+_HUNT_S = 10.0
+_AN_HOUR_S = 3600.0
+
+
+@dataclass
+class Strikes:
+    """What was done, in words and at which second, and which processes lost what GitHub answered them."""
+
+    began: float = field(default_factory=time.monotonic)
+    told: list[str] = field(default_factory=list)
+    kills: list[Kill] = field(default_factory=list)
+
+    def tell(self, what: str) -> None:
+        self.told.append(f"{time.monotonic() - self.began:5.1f} s: {what}")
+
+
+Fault = Callable[[Fleet, Random, Strikes], None]
+
+
+def web_killed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """SIGKILL of a replica that answers."""
+    _kill(random.choice(fleet.replicas), strikes)
+
+
+def background_killed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """SIGKILL of a process that delivers and sweeps."""
+    part = random.choice(fleet.backgrounds)
+    _kill(part, strikes)
+    strikes.kills.append(Kill(part.name, datetime.now(UTC)))
+
+
+def worker_killed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """SIGKILL of a worker's main process."""
+    _kill(random.choice(fleet.workers), strikes)
+
+
+def pool_process_killed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """SIGKILL of the process of a worker that does a shard."""
+    for part in random.sample(fleet.workers, len(fleet.workers)):
+        children = () if part.pid is None else tuple(_children(part.pid))
+        if children:
+            _end(random.choice(children), f"a pool process of {part.name}", strikes)
+            return
+
+
+def test_process_killed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """SIGKILL of what imports and runs a test file, whichever worker has one just now."""
+    deadline = time.monotonic() + _HUNT_S
+    while time.monotonic() < deadline:
+        for part in random.sample(fleet.workers, len(fleet.workers)):
+            found = [] if part.pid is None else [pid for pid in _descendants(part.pid) if _runs_tests(pid)]
+            if found:
+                _end(random.choice(found), f"a test process of {part.name}", strikes)
+                return
+        time.sleep(0.02)
+    strikes.tell("no test process was there to kill")
+
+
+def redis_restarted(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """Redis ends with all that is in it, and comes back some seconds later."""
+    strikes.tell("Redis ends")
+    fleet.redis.stop()
+    time.sleep(random.uniform(1.0, 4.0))
+    fleet.redis.start()
+    strikes.tell("Redis is back")
+
+
+def redis_flushed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """Everything in Redis is gone, and every connection to it is broken."""
+    fleet.redis.say("FLUSHALL")
+    fleet.redis.say("CLIENT KILL TYPE normal")
+    strikes.tell("Redis is flushed")
+
+
+def postgres_restarted(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """PostgreSQL crashes and recovers."""
+    strikes.tell("PostgreSQL crashes")
+    fleet.postgres.crash()
+    strikes.tell("PostgreSQL is back")
+
+
+def disk_full(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """A worker's disk has no room, for two leases."""
+    machine = random.choice(fleet.workers).machine
+    machine.fill_disk(full=True)
+    strikes.tell(f"the disk of {machine.name} is full")
+    time.sleep(2 * LEASE_S)
+    machine.fill_disk(full=False)
+    strikes.tell(f"the disk of {machine.name} has room again")
+
+
+def relay_unreachable(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """A worker does not reach the relay for three leases: refused, or without any answer."""
+    balancer, way = random.choice(fleet.balancers), random.choice((Way.CUT, Way.SILENT))
+    balancer.set_way(way)
+    strikes.tell(f"the way of a worker to the relay is {way}")
+    time.sleep(AWAY_S)
+    balancer.set_way(Way.OPEN)
+    strikes.tell("the way is open again")
+
+
+def clock_jump(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """The wall clock of a machine is an hour ahead or behind for two leases, and then is right again."""
+    machine, ahead_s = random.choice(fleet.machines), random.choice((_AN_HOUR_S, -_AN_HOUR_S))
+    machine.set_clock_ahead(ahead_s)
+    strikes.tell(f"the clock of {machine.name} jumps by {ahead_s:+.0f} s")
+    time.sleep(2 * LEASE_S)
+    machine.set_clock_ahead(0)
+    strikes.tell(f"the clock of {machine.name} is right again")
+
+
+def slow_client(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """Clients that send headers byte by byte or a body without an end, and readers of events that read nothing."""
+    strikes.tell("slow clients come")
+    with slow_clients([replica.port for replica in fleet.replicas]):
+        time.sleep(2 * LEASE_S)
+    strikes.tell("slow clients go")
+
+
+FAULTS: Mapping[str, Fault] = {
+    "web killed": web_killed,
+    "background killed": background_killed,
+    "worker killed": worker_killed,
+    "pool process killed": pool_process_killed,
+    "test process killed": test_process_killed,
+    "redis restarted": redis_restarted,
+    "redis flushed": redis_flushed,
+    "postgres restarted": postgres_restarted,
+    "disk full": disk_full,
+    "relay unreachable": relay_unreachable,
+    "clock jump": clock_jump,
+    "slow client": slow_client,
+}
+
+
+def _kill(part: Part, strikes: Strikes) -> None:
+    pid = part.pid
+    if pid is None:
+        strikes.tell(f"{part.name} was away already")
+    else:
+        _end(pid, part.name, strikes)
+
+
+def _end(pid: int, name: str, strikes: Strikes) -> None:
+    with suppress(ProcessLookupError):  # it may have ended meanwhile
+        os.kill(pid, signal.SIGKILL)
+    strikes.tell(f"SIGKILL of {name}")
+
+
+def _children(pid: int) -> Iterator[int]:
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            yield from map(int, (thread / "children").read_text().split())
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    for child in _children(pid):
+        yield child
+        yield from _descendants(child)
+
+
+def _runs_tests(pid: int) -> bool:
+    with suppress(OSError):
+        return b"workers.runner.child.warm" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False

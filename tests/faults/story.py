@@ -1,0 +1,151 @@
+"""One story: a fleet, changes that arrive, faults that strike meanwhile, and what is left when all is over."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import exists, select
+
+from relay.outbox.leasing import OPEN_STATES
+from relay.runs.states import FINAL_RUN_STATES
+from relay.store.crcr_models import OutboxItem
+from relay.store.models import Delivery, DeliveryState, Run
+from relay.views import RunState, Verdict
+from tests.faults.evidence import Evidence, gather
+from tests.faults.faults import FAULTS, Strikes
+from tests.faults.fleet import SECRET, Fleet, fleet
+from tests.faults.invariants import violations
+from tests.faults.lots import lots
+from tests.faults.traffic import Traffic, schedule
+
+#: A letter of a killed process is another's after a minute; then the rest of the work is done.
+SETTLES_S = 150.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a story is made of: which faults at which second, `changes` over `seconds`, all by `seed`."""
+
+    name: str
+    strikes: tuple[tuple[float, str], ...]
+    changes: int
+    seconds: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a story ended."""
+
+    plan: Plan
+    violations: Mapping[str, Sequence[str]]
+    strikes: Sequence[str]
+    figures: Mapping[str, int]
+    seconds: float
+    processor_s: float
+    folder: Path | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that must hold does."""
+        return not any(self.violations.values())
+
+
+def alone(fault: str, changes: int, seconds: float, seed: int, times: int = 2) -> Plan:
+    """One fault, more than once, at moments between the first changes and the last."""
+    random = lots(seed, fault)
+    moments = sorted(random.uniform(0.15, 0.85) * seconds for _ in range(times))
+    return Plan(fault, tuple((moment, fault) for moment in moments), changes, seconds, seed)
+
+
+def mixed(changes: int, seconds: float, seed: int) -> Plan:
+    """Every fault once, in any order."""
+    random = lots(seed, "mix")
+    order = random.sample(sorted(FAULTS), len(FAULTS))
+    step = 0.85 * seconds / len(order)
+    strikes = tuple((0.1 * seconds + (number + random.random()) * step, fault) for number, fault in enumerate(order))
+    return Plan("mix", strikes, changes, seconds, seed)
+
+
+def tell(plan: Plan) -> Told:
+    """Let it happen. The folder with the logs is kept when something is violated."""
+    random = lots(plan.seed, plan.name)
+    folder = Path(tempfile.mkdtemp(prefix="relay-faults-"))
+    began, processor_s = time.monotonic(), _processor_seconds()
+    with fleet(folder, plan.changes, random) as running:
+        webhooks = schedule(running.upstream, plan.seconds, random)
+        ports = [replica.port for replica in running.replicas]
+        traffic = Traffic(ports, SECRET.get_secret_value(), running.upstream.show, webhooks, plan.seed)
+        strikes = Strikes()
+        traffic.start()
+        _strike(plan, running, strikes)
+        traffic.join()
+        _wait_for_rest(running)
+        found = gather(running, sorted(traffic.sent.accepted), traffic.sent.refused, strikes.kills)
+    broken = violations(found)
+    if not any(broken.values()):
+        shutil.rmtree(folder, ignore_errors=True)
+    kept = folder if folder.exists() else None
+    took = time.monotonic() - began, _processor_seconds() - processor_s
+    return Told(plan, broken, strikes.told, _figures(found), *took, kept)
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it has outlived."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _strike(plan: Plan, running: Fleet, strikes: Strikes) -> None:
+    """Each fault at its moment, in a thread: one that lasts is not over when the next one strikes."""
+    threads = []
+    for number, (moment, fault) in enumerate(plan.strikes):
+        time.sleep(max(0.0, strikes.began + moment - time.monotonic()))
+        random = lots(plan.seed, f"{plan.name}/{number}")
+        thread = threading.Thread(target=FAULTS[fault], args=(running, random, strikes), name=fault)
+        thread.start()
+        threads.append(thread)
+    for thread in threads:
+        thread.join()
+
+
+def _wait_for_rest(running: Fleet) -> None:
+    """Until nothing is open any more, or it is clear that something always will be."""
+    deadline = time.monotonic() + SETTLES_S
+    with running.record() as store:
+        while time.monotonic() < deadline:
+            with store.reading() as session:
+                open_rows = (
+                    exists().where(Delivery.state == DeliveryState.RECEIVED),
+                    exists().where(Run.state.not_in(FINAL_RUN_STATES)),
+                    exists().where(OutboxItem.state.in_(OPEN_STATES)),
+                )
+                if not any(session.scalar(select(each)) for each in open_rows):
+                    return
+            time.sleep(0.25)
+
+
+def _figures(found: Evidence) -> dict[str, int]:
+    """What a reader wants to know beside whether it holds."""
+    states = Counter(run.state for run in found.runs)
+    finished = {run.id for run in found.runs if run.state == RunState.FINISHED}
+    sent = Counter((row.delivery_id, row.repo) for row in found.seen)
+    return {
+        "deliveries": len(found.deliveries),
+        "runs": len(found.runs),
+        **{str(state): states[state] for state in sorted(FINAL_RUN_STATES)},
+        "tests": len(found.tests),
+        "infra": sum(row.verdict == Verdict.INFRA and row.run_id in finished for row in found.tests),
+        "dispatches": len(found.seen),
+        "repeated": sum(count - 1 for count in sent.values()),
+        "leases": sum(shard.attempt for shard in found.shards),
+        "shards": len(found.shards),
+    }
