@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from relay.contract import WorkerPresent
 from relay.runs.presence import say_present
 from tests.browser.chromium import WAIT_MS
 from tests.relay.stories import Story, passed, planned, report_of
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -73,23 +73,14 @@ def test_a_page_that_nobody_looks_at_gives_its_connection_back(
     look += " document.dispatchEvent(new Event('visibilitychange')); }"
     live = app.state.live.events
     page.goto(f"{url}/now")
-    until(page, lambda: live.newest is not None)
+    until(lambda: live.newest is not None)
     page.evaluate(look, False)
-    until(page, lambda: live.newest is None)
+    until(lambda: live.newest is None)
     story.open(title="The first change")
     page.evaluate(look, True)
     expect(page.locator(".now-run")).to_contain_text("The first change", timeout=WAIT_MS)
     story.open(pr=8, title="The second change")
     expect(page.locator(".now-run")).to_have_count(2, timeout=WAIT_MS)
-
-
-def until(page: Page, happened: Callable[[], bool]) -> None:
-    """Wait, within bounds, for something outside of the page."""
-    for _ in range(WAIT_MS // 50):
-        if happened():
-            return
-        page.wait_for_timeout(50)
-    pytest.fail("it did not happen in time")
 
 
 def test_a_page_at_rest_asks_for_nothing(page: Page, url: str) -> None:

@@ -9,7 +9,6 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ from tests.conformance.payloads import pull_request
 from tests.conformance.world import World
 from tests.relay.serving import serving
 from tests.relay.worker_story import end, must_lease, names, post_results, post_selection, report, result, results
+from tests.waiting import until
 
 _TOKEN = "operator-token-of-the-backend"
 _PATIENCE_S = 60.0
@@ -63,13 +63,11 @@ def _event_file(world: World, folder: Path, repo: str) -> Path:
 
 
 def _work(context: RelayContext, seen: Observation) -> None:
-    deadline = monotonic() + _PATIENCE_S
-    while True:
+    def opened() -> bool:
         with context.store.reading() as session:
-            if session.scalar(select(Run.id)) is not None:
-                break
-        assert monotonic() < deadline, "the dispatch opened no run"
-        sleep(0.02)
+            return session.scalar(select(Run.id)) is not None
+
+    until(opened, "the dispatch opens a run")
     selecting = must_lease(context.store, context.now())
     post_selection(context.store, selecting, report([names(1)]), context.now())
     leased = must_lease(context.store, context.now())

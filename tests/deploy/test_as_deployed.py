@@ -22,7 +22,7 @@ import pytest
 from tests.conftest import MakeDatabase
 from tests.deploy.cluster import PODS, WRITTEN
 from tests.deploy.deployed import make_secrets
-from tests.e2e.conftest import wait_until
+from tests.waiting import until
 from tests.workers.runner.sandbox.inside import missing
 from workers.spyre.build import ensure_library
 from workers.spyre.cache import default_cache
@@ -116,10 +116,10 @@ def test_the_parts_come_up_as_the_manifests_start_them(environment: dict[str, st
     logs = {"web": tmp_path / "web.log", "background": tmp_path / "background.log"}
     with ExitStack() as stack:
         web = stack.enter_context(started(environment, [*WEB, "--port", str(port)], logs["web"]))
-        wait_until(lambda: ready(url).get("status") == 200, 60)
+        until(lambda: ready(url).get("status") == 200, seconds=60)
         assert "sweep" in ready(url)["late"]
         background = stack.enter_context(started(environment, BACKGROUND, logs["background"]))
-        wait_until(lambda: ready(url).get("sweep_age_s") is not None, 60)
+        until(lambda: ready(url).get("sweep_age_s") is not None, seconds=60)
         assert ready(url)["late"] == []
         assert "relay_sweep_age_seconds" in httpx.get(f"{url}/metrics").text
         for process, where in ((background, "background"), (web, "web")):
@@ -138,7 +138,7 @@ def test_a_web_part_is_not_ready_without_its_database(environment: dict[str, str
     )
     url = f"http://127.0.0.1:{(port := free_port())}"
     with started(environment, [*WEB, "--port", str(port)], tmp_path / "web.log"):
-        wait_until(lambda: ready(url).get("status") == 503, 60)
+        until(lambda: ready(url).get("status") == 503, seconds=60)
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert json.loads(httpx.get(f"{url}/readyz").text)["late"] == ["database"]
 
@@ -202,7 +202,7 @@ def test_a_worker_makes_its_sandbox_in_a_pod_and_goes_when_told(
     with log.open("wb") as output:
         process = subprocess.Popen(in_a_pod(worker_environment), env=worker_environment, stdout=output, stderr=output)
     try:
-        wait_until(lambda: process.poll() is not None or b" ready." in log.read_bytes(), 120)
+        until(lambda: process.poll() is not None or b" ready." in log.read_bytes(), seconds=120)
         assert process.poll() is None, log.read_text()
         assert '"sandbox": "bubblewrap"' in log.read_text()
         os.kill(child_of(process), signal.SIGTERM)

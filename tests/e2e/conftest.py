@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from relay.demo.webhook import SignedWebhook, pull_request_opened
 from relay.machine.embedded import EmbeddedService
 from relay.settings import RelaySettings
 from relay.views import RunDetail, TestView
+from tests.waiting import until
 
 RUN_ENDS_S = 240.0
 
@@ -46,11 +46,11 @@ class Deployment:
         """Deliver a fresh webhook and return the run it led to."""
         newest = max((run.id for run in self.client.runs().runs), default=0)
         assert self.deliver(self.webhook()).status_code == 200
-        wait_until(lambda: bool(self.client.runs().runs) and self.client.runs().runs[0].id > newest, 30)
+        until(lambda: bool(self.client.runs().runs) and self.client.runs().runs[0].id > newest, seconds=30)
         return self.client.runs().runs[0].id
 
     def finished(self, run_id: int) -> RunDetail:
-        wait_until(lambda: self.client.run(run_id).run.state in FINAL_STATES, RUN_ENDS_S, lambda: self.story(run_id))
+        until(lambda: self.client.run(run_id).run.state in FINAL_STATES, lambda: self.story(run_id), RUN_ENDS_S)
         return self.client.run(run_id)
 
     def tests(self, run_id: int) -> tuple[TestView, ...]:
@@ -60,14 +60,6 @@ class Deployment:
         """What to read when a run does not come to its end: its state and the workers' last lines."""
         logs = [path.read_text()[-4000:] for path in self.service.worker_logs() if path.exists()]
         return "\n".join([self.client.run(run_id).model_dump_json(indent=1), *logs])
-
-
-def wait_until(condition: Callable[[], bool], seconds: float, story: Callable[[], str] = lambda: "") -> None:
-    """Ask again and again, for at most `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"did not come true within {seconds:.0f} s\n{story()}"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="session")

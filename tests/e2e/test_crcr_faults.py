@@ -36,9 +36,9 @@ from relay.store.crcr_models import BackendJob, JobState, OutboxItem, OutboxStat
 from relay.store.models import Delivery
 from tests.conformance.hud_stand_in import KEY, Hud, hud_application
 from tests.conformance.payloads import pull_request
-from tests.e2e.conftest import wait_until
 from tests.github.serving import serve_devgithub
 from tests.relay.serving import serving
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -113,7 +113,7 @@ class Story:
 
 
 def _wait(story: Story, happened: Callable[[], bool]) -> None:
-    wait_until(happened, PATIENCE_S, story.told)
+    until(happened, story.told, PATIENCE_S)
 
 
 def _settings(folder: Path, github: DevGitHub, app_id: int, hud_url: str, backends: tuple[str, ...]) -> RelaySettings:
@@ -304,11 +304,11 @@ def test_a_process_that_is_killed_between_commit_and_send(tmp_path: Path, died: 
                 "X-Hub-Signature-256": sign(SECRET, body),
             }
             assert httpx.post(f"{url}/github/webhook", content=body, headers=headers, timeout=30).status_code == 200
-            wait_until(lambda: github.faults.left == 0, PATIENCE_S)
+            until(lambda: github.faults.left == 0, seconds=PATIENCE_S)
             process.kill()
         assert github.dispatches == []
         with _process(settings, tmp_path):
-            wait_until(lambda: len(github.dispatches) >= len(BACKENDS), 2 * PATIENCE_S)
+            until(lambda: len(github.dispatches) >= len(BACKENDS), seconds=2 * PATIENCE_S)
         assert sorted(sent.repo for sent in github.dispatches) == sorted(BACKENDS)
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from relay.contract import broker_connection
 from relay.views import Conclusion, RunDetail, RunState, Verdict
-from tests.e2e.conftest import Deployment, wait_until
+from tests.e2e.conftest import Deployment
 from tests.e2e.model import FakeModel
 from tests.e2e.upstream import MIXED_TESTS, SLOW_TESTS, make_upstream, write_manifests
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -32,7 +33,7 @@ def slow(deploy: Callable[..., Deployment], tmp_path: Path) -> Deployment:
 def in_the_middle(deployment: Deployment) -> int:
     """A run of which some tests are reported and some are not."""
     run_id = deployment.start_run()
-    wait_until(lambda: deployment.client.run(run_id).run.reported > 0, 120, lambda: deployment.story(run_id))
+    until(lambda: deployment.client.run(run_id).run.reported > 0, lambda: deployment.story(run_id), 120)
     assert deployment.client.run(run_id).run.reported < COUNT
     return run_id
 

@@ -14,7 +14,8 @@ from relay.demo.scenario import REGRESSIONS, differences
 from relay.now_views import WorkerState
 from relay.views import RunState
 from tests.conftest import MakeDatabase
-from tests.e2e.conftest import Deployment, wait_until
+from tests.e2e.conftest import Deployment
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -46,7 +47,7 @@ def test_from_webhook_to_the_designed_verdict(deployment: Deployment) -> None:
     """The change's regressions are told from what failed before and from what is fine; a redelivery adds nothing."""
     webhook = deployment.webhook()
     assert deployment.deliver(webhook).json()["repeated"] is False
-    wait_until(lambda: bool(deployment.client.runs().runs), 30)
+    until(lambda: bool(deployment.client.runs().runs), seconds=30)
     (run,) = deployment.client.runs().runs
 
     detail = deployment.finished(run.id)
@@ -72,7 +73,7 @@ def test_from_webhook_to_the_designed_verdict(deployment: Deployment) -> None:
 def test_workers_are_there_before_there_is_work(deployment: Deployment) -> None:
     """As many as were started, each with what it tests with, and all alike; over either broker."""
     started = len(deployment.service.worker_pids())
-    wait_until(lambda: len(deployment.client.workers().workers) == started, 60)
+    until(lambda: len(deployment.client.workers().workers) == started, seconds=60)
     told = deployment.client.workers()
     assert {worker.state for worker in told.workers} == {WorkerState.IDLE}
     assert all(worker.about and worker.about.environments for worker in told.workers)

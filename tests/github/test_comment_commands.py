@@ -21,10 +21,10 @@ from relay.settings import RelaySettings
 from relay.store.models import Delivery as Taken
 from relay.store.models import Run
 from relay.views import RunState
-from tests.e2e.conftest import wait_until
 from tests.github.client import BASE, HEAD, NEXT
 from tests.github.serving import one_key, serve_devgithub
 from tests.relay.serving import serving
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -65,7 +65,7 @@ class Scene:
         def there() -> bool:
             return any(words in each.body.partition("<details>")[0] for each in self.ours(repo))
 
-        wait_until(there, _PATIENCE_S, lambda: "\n".join(each.body for each in self.ours(repo)))
+        until(there, lambda: "\n".join(each.body for each in self.ours(repo)), _PATIENCE_S)
         (only,) = self.ours(repo)
         return only.body
 
@@ -118,7 +118,7 @@ def served(app: App, settings: RelaySettings, clock: Clock) -> Iterator[RelayCon
 def test_somebody_who_may_cancels_and_tests_again(scene: Scene) -> None:
     """Each answer is in the one comment, and the comments of our own that GitHub tells of are not answered."""
     open_pull(scene.github, UPSTREAM, head=HEAD, base=BASE)
-    wait_until(lambda: len(scene.runs()) == 1, _PATIENCE_S)
+    until(lambda: len(scene.runs()) == 1, seconds=_PATIENCE_S)
     scene.say("Thanks!\n\n/relay cancel\n\n> /relay test\n")
     assert "is cancelled." in scene.wait_for("/relay cancel")
     scene.say("/relay test")
@@ -129,7 +129,7 @@ def test_somebody_who_may_cancels_and_tests_again(scene: Scene) -> None:
     assert "2 earlier answers" in body
     assert len(scene.runs()) == 2
     # Three of people; of ours one that was written, and twice that it was edited.
-    wait_until(lambda: len([note for note in scene.notes() if note]) == 6, _PATIENCE_S, lambda: str(scene.notes()))
+    until(lambda: len([note for note in scene.notes() if note]) == 6, lambda: str(scene.notes()), _PATIENCE_S)
     assert sum("no person's" in note for note in scene.notes()) == 1
     assert scene.runs()[0].headline == "Cancelled by maintainer in a comment."
 
@@ -151,7 +151,7 @@ def test_a_backends_pull_request_steers_upstreams(scene: Scene) -> None:
     """Permission is that of the backend's own repository."""
     open_pull(scene.github, UPSTREAM, head=HEAD, base=BASE)
     open_pull(scene.github, BACKEND, head=HEAD, base=BASE)
-    wait_until(lambda: len(scene.runs()) == 1, _PATIENCE_S)
+    until(lambda: len(scene.runs()) == 1, seconds=_PATIENCE_S)
     scene.say(f"/relay cancel {UPSTREAM}#1", repo=BACKEND)
     scene.wait_for("is cancelled.", BACKEND)
     assert scene.ours() == []
@@ -160,7 +160,7 @@ def test_a_backends_pull_request_steers_upstreams(scene: Scene) -> None:
 
 def test_a_head_that_nobody_told_of_is_tested_on_request(scene: Scene) -> None:
     open_pull(scene.github, UPSTREAM, head=HEAD, base=BASE)
-    wait_until(lambda: len(scene.runs()) == 1, _PATIENCE_S)
+    until(lambda: len(scene.runs()) == 1, seconds=_PATIENCE_S)
     scene.github.hooks.lose_next()
     synchronize_pull(scene.github, UPSTREAM, 1, NEXT)
     scene.say("/relay test")

@@ -32,10 +32,10 @@ from relay.devgithub import (
 from relay.outbox.leasing import OPEN_STATES
 from relay.settings import RelaySettings
 from relay.store.crcr_models import OutboxItem
-from tests.e2e.conftest import wait_until
 from tests.github.client import BASE, HEAD, NEXT
 from tests.github.serving import one_key, serve_devgithub
 from tests.relay.serving import serving
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -102,12 +102,12 @@ class Scene:
 
     def wait_for_dispatches(self, count: int) -> None:
         """Until so many were sent in all."""
-        wait_until(lambda: len(self.github.dispatches) >= count, _PATIENCE_S, self.told)
+        until(lambda: len(self.github.dispatches) >= count, self.told, _PATIENCE_S)
 
     def move_clock(self, span: timedelta) -> None:
         """Once the relay has noted what it sent: else what GitHub took a moment ago would have been on its way for all
         that time, and would be sent again."""
-        wait_until(self._nothing_on_its_way, _PATIENCE_S, self.told)
+        until(self._nothing_on_its_way, self.told, _PATIENCE_S)
         self.clock.ahead += span
 
     def _nothing_on_its_way(self) -> bool:
@@ -116,7 +116,7 @@ class Scene:
 
     def wait_for_checks(self, repo: str, expected: list[tuple[str, str | None]]) -> None:
         """Until the pull request shows this."""
-        wait_until(lambda: self.checks(repo) == expected, _PATIENCE_S, self.told)
+        until(lambda: self.checks(repo) == expected, self.told, _PATIENCE_S)
 
     def told(self) -> str:
         """What a failing test shows."""
@@ -165,13 +165,13 @@ def test_from_a_pull_request_to_a_rerun(scene: Scene) -> None:
     upstream = scene.github.repository(UPSTREAM)
     shown = next(each for each in upstream.checks.values() if SHOWN in each.name)
     rerequest_check_run(scene.github, UPSTREAM, shown.id)
-    wait_until(lambda: scene.attempt(SHOWN) == 2, _PATIENCE_S, scene.told)
+    until(lambda: scene.attempt(SHOWN) == 2, scene.told, _PATIENCE_S)
     assert scene.attempt(LABELED) == 1
     scene.report(SHOWN, "in_progress")
     scene.report(SHOWN, "completed", "success")
-    wait_until(lambda: ("completed", "success") in scene.checks(SHOWN), _PATIENCE_S, scene.told)
+    until(lambda: ("completed", "success") in scene.checks(SHOWN), scene.told, _PATIENCE_S)
     rerequest_suite(scene.github, UPSTREAM, shown.suite.id)
-    wait_until(lambda: (scene.attempt(SHOWN), scene.attempt(LABELED)) == (3, 2), _PATIENCE_S, scene.told)
+    until(lambda: (scene.attempt(SHOWN), scene.attempt(LABELED)) == (3, 2), scene.told, _PATIENCE_S)
     close_pull(scene.github, UPSTREAM, 1, merged=True)
     scene.wait_for_dispatches(4)
 

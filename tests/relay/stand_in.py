@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated
 
-import uvicorn
 from fastapi import Body, FastAPI, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
@@ -42,6 +39,7 @@ from relay.views import (
     Verdict,
 )
 from tests.relay.refusing import refuse_by_token
+from tests.relay.serving import serving as serving_app
 from tests.relay.stand_in_desk import add_desk_routes
 from tests.relay.stand_in_edges import add_edge_routes
 from tests.relay.stand_in_log import StandInLog, add_log_route
@@ -373,20 +371,8 @@ def make_app(state: StandIn) -> FastAPI:
 @contextmanager
 def serving(state: StandIn) -> Iterator[StandIn]:
     """The stand-in on a free loopback port."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(make_app(state), log_config=None))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        deadline = time.monotonic() + 20
-        while not server.started:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        state.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        try:
-            yield state
-        finally:
-            server.should_exit = True
-            thread.join(20)
+    with serving_app(make_app(state)) as state.url:
+        yield state
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -16,16 +14,7 @@ from relay.settings import RelaySettings
 from relay.store.models import Shard, ShardState
 from relay.views import ApiError
 from tests.relay.worker_story import NOW, arrive, lease
-
-
-def _eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true within a bounded time."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        threading.Event().wait(0.02)
-    return True
+from tests.waiting import until
 
 
 def test_the_application_answers_and_sweeps_while_it_serves(app: FastAPI, context: RelayContext) -> None:
@@ -40,7 +29,7 @@ def test_the_application_answers_and_sweeps_while_it_serves(app: FastAPI, contex
 
     with TestClient(app) as client:
         assert client.get("/api/v1/health").is_success
-        assert _eventually(is_due)
+        until(is_due, "the lease is given back", 60)
     assert not [thread for thread in threading.enumerate() if thread.name == "relay-sweeper"]
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
@@ -31,6 +28,7 @@ from relay.contract import (
     TestResult,
     WorkerPresent,
 )
+from tests.relay.serving import serving as serving_app
 
 TOKEN = "worker-token-of-the-test"
 
@@ -146,22 +144,5 @@ class RelayDouble:
 @contextmanager
 def serving(relay: RelayDouble) -> Iterator[RelayDouble]:
     """The double behind a real server on a free loopback port."""
-    server = uvicorn.Server(uvicorn.Config(relay.app(), host="127.0.0.1", port=0, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    eventually(lambda: server.started)
-    relay.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    try:
+    with serving_app(relay.app()) as relay.url:
         yield relay
-    finally:
-        server.should_exit = True
-        thread.join(timeout=20)
-
-
-def eventually(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    """Wait for a condition, bounded."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError("the condition did not become true in time")
-        time.sleep(0.01)

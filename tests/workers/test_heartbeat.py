@@ -6,8 +6,9 @@ from collections import deque
 
 import pytest
 
+from tests.waiting import until
 from tests.workers.leases import a_test_lease
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.relay_double import TOKEN, RelayDouble
 from workers.heartbeat import LeaseKeeper, StopReason
 from workers.relay_client import RelayClient
 
@@ -24,9 +25,9 @@ def test_heartbeats_go_on_with_the_latest_progress(relay: RelayDouble) -> None:
         LeaseKeeper(client, a_test_lease(expires_in_s=SHORT), never) as keeper,
     ):
         keeper.say("first")
-        eventually(lambda: [beat.progress for beat in relay.heartbeats].count("first") >= 2)
+        until(lambda: [beat.progress for beat in relay.heartbeats].count("first") >= 2)
         keeper.say("second")
-        eventually(lambda: relay.heartbeats[-1].progress == "second")
+        until(lambda: relay.heartbeats[-1].progress == "second")
         assert not keeper.stop_requested()
 
 
@@ -34,7 +35,7 @@ def test_they_end_with_the_shard(relay: RelayDouble) -> None:
     with RelayClient(relay.url, TOKEN) as client:
         keeper = LeaseKeeper(client, a_test_lease(expires_in_s=SHORT), never)
         with keeper:
-            eventually(lambda: bool(relay.heartbeats))
+            until(lambda: bool(relay.heartbeats))
         assert not keeper._thread.is_alive()
 
 
@@ -45,7 +46,7 @@ def test_the_relay_can_stop_a_shard(relay: RelayDouble, answer: str, reason: Sto
         RelayClient(relay.url, TOKEN) as client,
         LeaseKeeper(client, a_test_lease(expires_in_s=SHORT), never) as keeper,
     ):
-        eventually(keeper.stop_requested)
+        until(keeper.stop_requested)
         assert keeper.stop_reason is reason
 
 
@@ -55,14 +56,14 @@ def test_one_failed_heartbeat_is_no_loss(relay: RelayDouble) -> None:
         RelayClient(relay.url, TOKEN) as client,
         LeaseKeeper(client, a_test_lease(expires_in_s=SHORT), never) as keeper,
     ):
-        eventually(lambda: len(relay.heartbeats) >= 2)
+        until(lambda: len(relay.heartbeats) >= 2)
         assert not keeper.stop_requested()
 
 
 def test_a_relay_unreachable_for_a_lease_period_has_given_the_shard_away() -> None:
     lease = a_test_lease(expires_in_s=0.15)
     with RelayClient("http://127.0.0.1:9", TOKEN) as client, LeaseKeeper(client, lease, never) as keeper:
-        eventually(keeper.stop_requested)
+        until(keeper.stop_requested)
         assert keeper.stop_reason is StopReason.LEASE_LOST
 
 
@@ -77,4 +78,4 @@ def test_a_long_progress_is_cut_to_the_contract(relay: RelayDouble) -> None:
         LeaseKeeper(client, a_test_lease(expires_in_s=SHORT), never) as keeper,
     ):
         keeper.say("x" * 2_000)
-        eventually(lambda: any(len(beat.progress) == 500 for beat in relay.heartbeats))
+        until(lambda: any(len(beat.progress) == 500 for beat in relay.heartbeats))

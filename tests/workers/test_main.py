@@ -23,8 +23,9 @@ from relay.contract import (
     broker_connection,
     queue_name,
 )
+from tests.waiting import until
 from tests.workers.leases import a_test_lease
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.relay_double import TOKEN, RelayDouble
 from tests.workers.small_upstream import Upstream
 from workers.upstream.overlay import installed_wheel
 
@@ -137,7 +138,7 @@ class Worker:
             assert self.process.poll() is None, self.log.read_text()
             return condition()
 
-        eventually(met, LIMIT_S)
+        until(met, seconds=LIMIT_S)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from relay.contract import WorkerPresent
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.waiting import until
+from tests.workers.relay_double import TOKEN, RelayDouble
 from workers.presence import Presence
 from workers.relay_client import RelayClient
 
@@ -29,7 +30,7 @@ def test_it_says_so_again_and_again_and_goodbye_once(relay: RelayDouble, channel
     with Presence(channel, describe) as presence:
         presence.start()
         presence.start()
-        eventually(lambda: len(relay.present) > 2)
+        until(lambda: len(relay.present) > 2)
     assert [message.leaving for message in relay.present].count(True) == 1
     assert relay.present[-1] == describe().model_copy(update={"leaving": True})
 
@@ -48,5 +49,5 @@ def test_a_relay_that_does_not_listen_is_told_of_once_and_asked_again(
     relay.failures["presence"] = deque([status] * 2)
     with capture_logs() as said, Presence(channel, describe, first_interval_s=0.05) as presence:
         presence.start()
-        eventually(lambda: bool(relay.present))
+        until(lambda: bool(relay.present))
     assert [line["log_level"] for line in said] == ["warning", "info"]

@@ -25,9 +25,10 @@ from relay.contract import (
 )
 from relay.trail.redaction import HIDDEN, Redactor
 from selector.triage import LlmClient
+from tests.waiting import until
 from tests.workers.benches import a_bench
 from tests.workers.leases import NOWHERE, a_test_lease
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.relay_double import TOKEN, RelayDouble
 from tests.workers.scripted_runner import F, P, ScriptedRunner
 from tests.workers.small_upstream import Upstream
 from workers.builds.native_build import NativeBuilds
@@ -182,7 +183,7 @@ def test_a_lost_or_cancelled_shard_stops_at_the_next_test(
         started.append(test)
         if len(started) == 2:
             getattr(relay, answer).add("test-1")
-            eventually(heartbeat_ended)
+            until(heartbeat_ended)
 
     assert awake(ScriptedRunner(before_test=stop_in_the_second)).run() == 1
     assert started == [TESTS[0].id, TESTS[1].id]
@@ -205,7 +206,7 @@ def test_heartbeats_continue_while_a_test_takes_its_time(
     relay.leases.append(a_test_lease(change, TESTS[:1], expires_in_s=0.3))
 
     def slow(side: str, test: str) -> None:
-        eventually(lambda: [beat.progress for beat in relay.heartbeats].count(f"running {FILE} (1 of 1)") >= 3)
+        until(lambda: [beat.progress for beat in relay.heartbeats].count(f"running {FILE} (1 of 1)") >= 3)
 
     awake(ScriptedRunner(before_test=slow)).run()
     assert len(relay.finished) == 1

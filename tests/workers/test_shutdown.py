@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.workers.relay_double import eventually
+from tests.waiting import until
 from workers.shutdown import ShutdownFlag
 
 
@@ -14,7 +14,7 @@ def test_a_forked_process_sees_the_flag() -> None:
     child = os.fork()
     if child == 0:
         try:
-            eventually(flag.is_set)
+            until(flag.is_set)
         finally:
             os._exit(0 if flag.is_set() else 1)
     flag.set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from relay.cli.output import Output
 from relay.cli.reloading import command_line, keep_running, stamp
 from relay.cli.root import build
 from tests.relay.cli.tree import commands
+from tests.waiting import until
 
 #: Notes that it started, says when it is asked to end, and waits.
 CHILD = """
@@ -39,10 +39,7 @@ def running(folder: Path, log: Path, then: str = "time.sleep(60)") -> Iterator[C
     thread.start()
 
     def noted(lines: list[str]) -> None:
-        deadline = time.monotonic() + 30
-        while not log.exists() or log.read_text().split() != lines:
-            assert time.monotonic() < deadline, log.read_text() if log.exists() else "nothing"
-            time.sleep(0.02)
+        until(lambda: log.exists() and log.read_text().split() == lines, f"the child's lines are {lines}")
 
     try:
         yield noted
@@ -73,10 +70,7 @@ def test_a_child_that_cannot_start_waits_for_the_next_change(tmp_path: Path, mon
     monkeypatch.setattr(sys, "stderr", told)
     with running(folder, log, then="sys.exit(3)") as noted:
         noted(["started"])
-        deadline = time.monotonic() + 30
-        while "ended with 3" not in told.getvalue():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: "ended with 3" in told.getvalue(), "its end is told")
         (folder / "a.py").write_text("fixed")
         noted(["started", "started"])
 

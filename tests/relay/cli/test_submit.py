@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ from tests.relay.cli.conftest import Relay
 from tests.relay.serving import serving
 from tests.relay.stories import REPO
 from tests.relay.worker_story import end, must_lease, names, post_results, post_selection, report, result, results
+from tests.waiting import until
 
 _OPENED = json.loads((Path(__file__).parents[3] / "relay/demo/payloads/pull_request.opened.json").read_bytes())
 _PATIENCE_S = 60.0
@@ -97,13 +97,6 @@ def submit(relay: Relay, job: Path, monkeypatch: pytest.MonkeyPatch) -> Relay:
     return lambda *arguments: relay("submit", "--event", str(job), *arguments)
 
 
-def _until(happened: Callable[[], bool]) -> None:
-    deadline = monotonic() + _PATIENCE_S
-    while not happened():
-        assert monotonic() < deadline, "it did not happen"
-        sleep(0.02)
-
-
 @contextmanager
 def _meanwhile(work: Callable[[], None]) -> Iterator[None]:
     """Do something while the command waits; its failure is the test's."""
@@ -132,7 +125,7 @@ def _work(context: RelayContext, *seen: Observation) -> Callable[[], None]:
     """A worker that selects as many tests as there are observations, and reports these."""
 
     def work() -> None:
-        _until(lambda: bool(_runs(context)))
+        until(lambda: bool(_runs(context)))
         selecting = must_lease(context.store, context.now())
         post_selection(context.store, selecting, report([names(len(seen))]), context.now())
         leased = must_lease(context.store, context.now())
@@ -198,7 +191,7 @@ def test_a_job_that_is_ended_cancels_its_run_and_says_so(
     """A CI system ends a job by SIGTERM."""
 
     def stop() -> None:
-        _until(lambda: bool(_runs(context)))
+        until(lambda: bool(_runs(context)))
         os.kill(os.getpid(), signal.SIGTERM)
 
     with _meanwhile(stop):
@@ -211,7 +204,7 @@ def test_a_run_that_was_superseded_ends_as_cancelled(submit: Relay, context: Rel
     def cancel() -> None:
         from relay.runs.creation import cancel_run
 
-        _until(lambda: bool(_runs(context)))
+        until(lambda: bool(_runs(context)))
         with context.store.writing() as session:
             cancel_run(session, 1, context.now(), "Superseded by run 2.")
 

@@ -14,7 +14,7 @@ from relay.intake.watching import INBOX
 from relay.machine.background_process import background_process
 from relay.outbox.bell import BELL
 from relay.settings import RelaySettings
-from tests.e2e.conftest import wait_until
+from tests.waiting import until
 
 SECRET = "a-secret-that-shows-nowhere-else"
 
@@ -52,7 +52,7 @@ def given(settings: RelaySettings) -> RelaySettings:
 def test_it_is_told_everything_and_shows_nothing(tmp_path: Path, given: RelaySettings) -> None:
     """The settings are the same ones, defaults are still defaults; no secret is in its command or its environment."""
     with background_process(given, tmp_path / "log", (sys.executable, "-c", CHILD, str(tmp_path))):
-        wait_until(lambda: bool(pids(tmp_path, "hears")), WAIT_S, lambda: "the child listens")
+        until(lambda: bool(pids(tmp_path, "hears")), "the child listens", WAIT_S)
         (pid,) = pids(tmp_path, "hears")
         shown = Path(f"/proc/{pid}/environ").read_bytes() + Path(f"/proc/{pid}/cmdline").read_bytes()
     told = (tmp_path / f"settings.{pid}").read_text()
@@ -64,17 +64,17 @@ def test_it_is_told_everything_and_shows_nothing(tmp_path: Path, given: RelaySet
 def test_it_hears_each_bell_by_itself_also_after_a_restart(tmp_path: Path, given: RelaySettings) -> None:
     """Killed, it comes back with the same settings; a ring is heard as the bell it was."""
     with background_process(given, tmp_path / "log", (sys.executable, "-c", CHILD, str(tmp_path))):
-        wait_until(lambda: bool(pids(tmp_path, "hears")), WAIT_S, lambda: "the child listens")
+        until(lambda: bool(pids(tmp_path, "hears")), "the child listens", WAIT_S)
         (first,) = pids(tmp_path, "hears")
         BELL.ring()
-        wait_until(lambda: pids(tmp_path, "outbox") == {first}, WAIT_S, lambda: "the outbox's bell is heard")
+        until(lambda: pids(tmp_path, "outbox") == {first}, "the outbox's bell is heard", WAIT_S)
         assert pids(tmp_path, "inbox") == set()
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: len(pids(tmp_path, "hears")) == 2, WAIT_S, lambda: "it is back")
+        until(lambda: len(pids(tmp_path, "hears")) == 2, "it is back", WAIT_S)
         (second,) = pids(tmp_path, "hears") - {first}
         assert pids(tmp_path, "settings") == {first, second}
         INBOX.ring()
-        wait_until(lambda: pids(tmp_path, "inbox") == {second}, WAIT_S, lambda: "the inbox's bell is heard")
+        until(lambda: pids(tmp_path, "inbox") == {second}, "the inbox's bell is heard", WAIT_S)
         assert pids(tmp_path, "outbox") == {first}
 
 

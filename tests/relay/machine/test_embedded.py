@@ -9,8 +9,6 @@ import shutil
 import signal
 import socket
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -26,15 +24,9 @@ from relay.machine.state_folder import AlreadyRunning, announced_url
 from relay.settings import RelaySettings
 from relay.views import RunState
 from tests.conformance.payloads import pull_request
+from tests.waiting import until
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, f"never happened: {what}"
-        time.sleep(0.02)
 
 
 def gone(pid: int) -> bool:
@@ -95,11 +87,11 @@ def test_workers_are_restarted_and_end_with_the_service(settings: RelaySettings)
         first = service.worker_pids()
         assert len(set(first)) == 2
         os.kill(first[0], signal.SIGKILL)
-        wait_for(lambda: len(service.worker_pids()) == 2 and service.worker_pids() != first, "a new worker")
+        until(lambda: len(service.worker_pids()) == 2 and service.worker_pids() != first, "a new worker")
         last = service.worker_pids()
         assert all(log.exists() for log in service.worker_logs())
     assert service.worker_pids() == ()
-    wait_for(lambda: all(gone(pid) for pid in (*first, *last)), "all workers are gone")
+    until(lambda: all(gone(pid) for pid in (*first, *last)), "all workers are gone")
 
 
 def test_deliveries_are_decided_about_by_the_background(settings: RelaySettings) -> None:
@@ -107,11 +99,11 @@ def test_deliveries_are_decided_about_by_the_background(settings: RelaySettings)
     patient = settings.model_copy(update={"sweep_seconds": 3600.0})
     with EmbeddedService(patient, workers=0) as service, ApiClient(service.url) as client:
         deliver(service, "one")
-        wait_for(lambda: len(client.runs().runs) == 1, "a run")
+        until(lambda: len(client.runs().runs) == 1, "a run")
         for child in background_pids():
             os.kill(child, signal.SIGKILL)
         deliver(service, "two")
-        wait_for(lambda: len(client.runs().runs) == 2, "a second run")
+        until(lambda: len(client.runs().runs) == 2, "a second run")
     assert background_pids() == ()
 
 
@@ -121,7 +113,7 @@ def test_broker_folder_that_vanishes_comes_back(settings: RelaySettings) -> None
     broker = settings.state_dir / "broker"
     with EmbeddedService(settings, workers=1):
         shutil.rmtree(broker)
-        wait_for((broker / "messages").is_dir, "the broker folder is back")
+        until((broker / "messages").is_dir, "the broker folder is back")
 
 
 def test_second_service_on_a_state_folder_is_refused(settings: RelaySettings) -> None:

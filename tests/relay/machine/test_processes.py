@@ -7,23 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from relay.machine.processes import Backoff, ChildSpec, Supervisor, last_line, minimal_environment
+from tests.waiting import until
 
 FAST = Backoff(first_s=0.05, limit_s=0.2, healthy_s=60)
 SLEEP = "import time; time.sleep(600)"
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"never happened: {what}"
-        time.sleep(0.02)
 
 
 def gone(pid: int) -> bool:
@@ -54,7 +47,7 @@ def test_killed_child_is_started_again(tmp_path: Path) -> None:
     with Supervisor([spec(tmp_path, SLEEP)], upkeep=nothing, backoff=FAST) as supervisor:
         (first,) = supervisor.pids()
         os.kill(first, signal.SIGKILL)
-        wait_for(lambda: supervisor.pids() not in {(), (first,)}, "a new child")
+        until(lambda: supervisor.pids() not in {(), (first,)}, "a new child")
 
 
 def test_child_that_always_fails_is_not_restarted_without_pause(tmp_path: Path) -> None:
@@ -63,7 +56,7 @@ def test_child_that_always_fails_is_not_restarted_without_pause(tmp_path: Path) 
     assert [backoff.after(n) for n in (1, 2, 3, 7, 5000)] == [0.5, 1.0, 2.0, 30.0, 30.0]
     failing = spec(tmp_path, "print('bad', flush=True); raise SystemExit(3)")
     with Supervisor([failing], upkeep=nothing, backoff=Backoff(first_s=30.0), look_s=0.02):
-        wait_for(lambda: "bad" in said(failing), "first try")
+        until(lambda: "bad" in said(failing), "first try")
         time.sleep(0.3)  # the time in which a supervisor without backoff would have tried again
     assert said(failing).count("bad") == 1
 
@@ -74,7 +67,7 @@ def test_backoff_is_forgotten_after_a_healthy_while(tmp_path: Path) -> None:
     always_healthy = Backoff(first_s=0.02, limit_s=1000.0, healthy_s=0.0)
     with Supervisor([starts], upkeep=nothing, backoff=always_healthy, look_s=0.02):
         # Without the reset the 16th start would be due after 0.02 * 2^14 s, which is five minutes.
-        wait_for(lambda: said(starts).count("up") > 15, "16 starts", 60)
+        until(lambda: said(starts).count("up") > 15, "16 starts", 60)
 
 
 def test_stop_leaves_no_process_of_the_group_behind(tmp_path: Path) -> None:
@@ -87,9 +80,9 @@ def test_stop_leaves_no_process_of_the_group_behind(tmp_path: Path) -> None:
     )
     deaf = spec(tmp_path, code)
     with Supervisor([deaf], upkeep=nothing, grace_s=0.3) as supervisor:
-        wait_for(lambda: said(deaf).count("deaf") == 2, "both are deaf")
+        until(lambda: said(deaf).count("deaf") == 2, "both are deaf")
         pids = (*supervisor.pids(), int(grandchild.read_text()))
-    wait_for(lambda: all(gone(pid) for pid in pids), "everyone is gone")
+    until(lambda: all(gone(pid) for pid in pids), "everyone is gone")
 
 
 def test_polite_child_may_finish(tmp_path: Path) -> None:
@@ -101,7 +94,7 @@ def test_polite_child_may_finish(tmp_path: Path) -> None:
     )
     polite = spec(tmp_path, code)
     with Supervisor([polite], upkeep=nothing):
-        wait_for(lambda: "ready" in said(polite), "ready")
+        until(lambda: "ready" in said(polite), "ready")
     assert "bye" in said(polite)
 
 
@@ -111,7 +104,7 @@ def test_upkeep_runs_again_while_children_run(tmp_path: Path) -> None:
     with Supervisor([spec(tmp_path, SLEEP)], upkeep=lambda: folder.mkdir(exist_ok=True), look_s=0.02):
         assert folder.is_dir()
         folder.rmdir()
-        wait_for(folder.is_dir, "the folder is back")
+        until(folder.is_dir, "the folder is back")
 
 
 def test_upkeep_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -123,7 +116,7 @@ def test_upkeep_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogCapt
         assert it.pids() == ()
         assert "cannot prepare" in caplog.text
         blocker.unlink()
-        wait_for(lambda: it.pids() != (), "the child starts once the way is free")
+        until(lambda: it.pids() != (), "the child starts once the way is free")
 
 
 def test_child_sees_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +125,7 @@ def test_child_sees_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("GITHUB_TOKEN", "geheim")
     child = spec(tmp_path, "import os; print(sorted(os.environ), os.environ['RELAY_MARK'], flush=True)")
     with Supervisor([child], upkeep=nothing, backoff=Backoff(first_s=60)):
-        wait_for(lambda: "told" in said(child), "the child has printed")
+        until(lambda: "told" in said(child), "the child has printed")
     seen = said(child)
     assert "RELAY_WEBHOOK_SECRET" not in seen
     assert "GITHUB_TOKEN" not in seen
@@ -187,7 +180,7 @@ def test_children_die_with_a_killed_parent(tmp_path: Path) -> None:
     with parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        wait_for(lambda: b"time.sleep" in Path(f"/proc/{child}/cmdline").read_bytes(), "the child runs")
-        wait_for(lambda: b"--parent" not in Path(f"/proc/{child}/cmdline").read_bytes(), "the launcher became it")
+        until(lambda: b"time.sleep" in Path(f"/proc/{child}/cmdline").read_bytes(), "the child runs")
+        until(lambda: b"--parent" not in Path(f"/proc/{child}/cmdline").read_bytes(), "the launcher became it")
         parent.kill()
-    wait_for(lambda: gone(child), "the child is gone")
+    until(lambda: gone(child), "the child is gone")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -18,18 +17,12 @@ from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.engine import Store
 from tests.relay.outbox.posts import Clock, Post, deliverer, put, row
 from tests.relay.stories import START
+from tests.waiting import until
 
 
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_what_is_due_is_sent_once_and_settled(store: Store, clock: Clock) -> None:

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from relay.store.checkpoints import Checkpoints
 from relay.store.engine import Store, open_engine, upgrade_database
-from tests.e2e.conftest import wait_until
+from tests.waiting import until
 
 PAGES = 3_000
 WAIT_S = 30
@@ -52,7 +52,7 @@ def test_it_is_carried_over_soon(record: Store, file: Path) -> None:
     fill(record, PAGES)
     with record.writing() as session:
         session.execute(text("INSERT INTO much VALUES (zeroblob(1))"))
-        wait_until(lambda: file.stat().st_size > PAGES * 4096, WAIT_S)
+        until(lambda: file.stat().st_size > PAGES * 4096, seconds=WAIT_S)
     checkpoints.stop()
     record.engine.dispose()
 
@@ -82,7 +82,7 @@ def test_a_database_that_is_away_does_not_end_it(tmp_path: Path) -> None:
     checkpoints = Checkpoints(store, every_s=0.02)
     with capture_logs() as logged:
         checkpoints.start()
-        wait_until(lambda: len(logged) > 1, WAIT_S)
+        until(lambda: len(logged) > 1, seconds=WAIT_S)
         checkpoints.stop()
     assert {line["event"] for line in logged} == {"checkpoint_failed"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +14,6 @@ from workers.runner.sandbox import Unconfined
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 
 FILE = "test/test_sample.py"
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Bounded wait; fails when the condition does not come true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true"
-        time.sleep(0.02)
 
 
 def alive(pid: int) -> bool:

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from relay.contract import MESSAGE_CAP, Observation
-from tests.workers.runner.bench import Bench, alive, wait_until
+from tests.waiting import until
+from tests.workers.runner.bench import Bench, alive
 from workers.runner.types import WantedTest
 
 PASSED, FAILED, CRASHED = Observation.PASSED, Observation.FAILED, Observation.CRASHED
@@ -183,7 +184,7 @@ def test_a_daemon_that_leaves_the_session_delays_nothing_and_does_not_survive(be
             def test_after(self): pass
     """)
     assert bench.seen("test_daemon", "test_after") == [PASSED, PASSED]
-    wait_until(lambda: not alive(int(note.read_text())))
+    until(lambda: not alive(int(note.read_text())))
 
 
 def test_a_fork_that_runs_on_reports_nothing(bench: Bench) -> None:
@@ -326,8 +327,8 @@ tree = RunnerTree(Path({str(bench.checkout)!r}), Path({str(bench.overlay)!r}))
 runner.run(tree, "test/test_sample.py", [WantedTest({bench.id("test_wait")!r})], print, lambda: False)
 """
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as worker:
-        wait_until(lambda: note.exists() and bool(note.read_text()))
+        until(lambda: note.exists() and bool(note.read_text()))
         child = int(note.read_text())
         assert alive(child)
         worker.send_signal(signal.SIGKILL)
-    wait_until(lambda: not alive(child))
+    until(lambda: not alive(child))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.workers.runner.bench import alive, wait_until
+from tests.waiting import until
+from tests.workers.runner.bench import alive
 from workers.runner.environment import COOKIE
 from workers.runner.strays import end_strays
 
@@ -24,6 +25,6 @@ def sleeper(cookie: str) -> subprocess.Popen[bytes]:
 def test_a_stray_is_found_by_its_cookie_and_others_are_left_alone() -> None:
     with sleeper("this") as stray, sleeper("this-not") as other:
         end_strays("this")
-        wait_until(lambda: not alive(stray.pid))
+        until(lambda: not alive(stray.pid))
         assert alive(other.pid)
         other.kill()

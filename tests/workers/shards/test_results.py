@@ -7,8 +7,9 @@ from collections import deque
 import pytest
 
 from relay.contract import Attempt, Observation, TestResult, Tree
+from tests.waiting import until
 from tests.workers.leases import a_test_lease
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.relay_double import TOKEN, RelayDouble
 from workers.relay_client import LeaseLostError, RelayClient, RelayUnavailableError, RetryPolicy
 from workers.shards.results import BATCH_SIZE, ResultPoster
 
@@ -33,7 +34,7 @@ def test_everything_is_posted_once_in_order(relay: RelayDouble) -> None:
 def test_a_lone_result_does_not_wait_for_company(relay: RelayDouble) -> None:
     with RelayClient(relay.url, TOKEN) as client, ResultPoster(client, a_test_lease()) as poster:
         poster.add(result(1))
-        eventually(lambda: relay.results == [result(1)])
+        until(lambda: relay.results == [result(1)])
 
 
 def test_nothing_to_say_is_not_said(relay: RelayDouble) -> None:
@@ -48,7 +49,7 @@ def test_a_lost_lease_reaches_the_shard(relay: RelayDouble) -> None:
     def shard(client: RelayClient) -> None:
         with ResultPoster(client, a_test_lease()) as poster:
             poster.add(result(1))
-            eventually(lambda: poster.failed)
+            until(lambda: poster.failed)
             poster.add(result(2))
 
     with RelayClient(relay.url, TOKEN) as client, pytest.raises(LeaseLostError):

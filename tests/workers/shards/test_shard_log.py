@@ -10,8 +10,9 @@ import pytest
 
 from relay.contract import LOG_LINES_CAP, Lease, LogKind, LogLine, LogTaken, Observation, Tree
 from relay.trail.redaction import Redactor
+from tests.waiting import until
 from tests.workers.leases import a_test_lease
-from tests.workers.relay_double import TOKEN, RelayDouble, eventually
+from tests.workers.relay_double import TOKEN, RelayDouble
 from workers.relay_client import LeaseLostError, RelayClient, RelayRefusedError, RelayUnavailableError
 from workers.runner.types import TestOutcome
 from workers.shards import shard_log
@@ -44,9 +45,9 @@ class Channel:
 def test_lines_arrive_while_the_shard_runs(relay: RelayDouble) -> None:
     with RelayClient(relay.url, TOKEN) as client, ShardLog(client, a_test_lease()) as log:
         log.step("fetching the change")
-        eventually(lambda: relay.log == [(LogKind.STEP, "fetching the change")])
+        until(lambda: relay.log == [(LogKind.STEP, "fetching the change")])
         log.tested(TestOutcome("a", Observation.PASSED, 0.0), Tree.HEAD, 1, expected=True)
-        eventually(lambda: len(relay.log) == 2)
+        until(lambda: len(relay.log) == 2)
 
 
 def test_the_last_lines_are_there_at_the_end(relay: RelayDouble) -> None:
@@ -62,7 +63,7 @@ def test_a_relay_that_cannot_now_gets_the_same_lines_again(monkeypatch: pytest.M
     channel = Channel(RelayUnavailableError("no"), RelayUnavailableError("no"), None)
     with ShardLog(channel, a_test_lease()) as log:
         log.step("a")
-        eventually(lambda: channel.tries == 3)
+        until(lambda: channel.tries == 3)
         log.step("b")
     assert channel.lines == ["a", "b"]
 
@@ -106,7 +107,7 @@ def test_an_absent_relay_is_not_waited_for() -> None:
     channel = Channel(RelayUnavailableError("no"))
     with ShardLog(channel, a_test_lease()) as log:
         log.step("a")
-        eventually(lambda: channel.tries >= 1)
+        until(lambda: channel.tries >= 1)
         began = time.monotonic()
     assert time.monotonic() - began < LAST_WORDS_SECONDS
 
@@ -119,7 +120,7 @@ def test_lines_that_found_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -
         for number in range(5):
             log.step(f"line {number}")
         channel.open.set()
-        eventually(lambda: len(channel.lines) == 3)
+        until(lambda: len(channel.lines) == 3)
         log.step("line 5")
     assert channel.lines == [
         *("line 0", "line 1", "line 2"),

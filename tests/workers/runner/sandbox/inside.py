@@ -6,8 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -83,14 +82,6 @@ def named(name: str) -> list[int]:
         except OSError:
             continue  # gone by now
     return found
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    """Bounded wait; fails when the condition does not come true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true"
-        time.sleep(0.02)
 
 
 def missing(sentence: str) -> NoReturn:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.runner.sandbox.inside import named, run_inside, wait_until
+from tests.waiting import until
+from tests.workers.runner.sandbox.inside import named, run_inside
 from workers.runner.sandbox import Launch, Sandbox, SandboxLimits, interpreter_folders
 
 PYTHON = sys.executable
@@ -33,7 +34,7 @@ def restless(sandbox: Sandbox, folder: Path, name: str) -> subprocess.Popen[byte
     """A program of two processes, both up."""
     argv = (PYTHON, "-c", RESTLESS.format(name=name))
     process = sandbox.start(Launch(argv, {}, folder, (*FOLDERS, folder), folder))
-    wait_until(lambda: len(named(name)) == 2)
+    until(lambda: len(named(name)) == 2)
     return process
 
 
@@ -41,14 +42,14 @@ def test_killing_the_process_ends_everything_inside(sandbox: Sandbox, checkout: 
     process = restless(sandbox, checkout, "killed_alone")
     process.kill()
     process.wait()
-    wait_until(lambda: not named("killed_alone"))
+    until(lambda: not named("killed_alone"))
 
 
 def test_killing_the_group_ends_everything_inside(sandbox: Sandbox, checkout: Path) -> None:
     process = restless(sandbox, checkout, "killed_as_group")
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    wait_until(lambda: not named("killed_as_group"))
+    until(lambda: not named("killed_as_group"))
 
 
 def test_everything_inside_ends_with_the_worker(sandbox: Sandbox, checkout: Path) -> None:
@@ -67,7 +68,7 @@ def test_everything_inside_ends_with_the_worker(sandbox: Sandbox, checkout: Path
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         process.kill()
-    wait_until(lambda: not named("orphaned"))
+    until(lambda: not named("orphaned"))
 
 
 def test_descriptors_are_inherited_and_can_be_sent(sandbox: Sandbox, checkout: Path) -> None:

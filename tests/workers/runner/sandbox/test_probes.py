@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
 from tests.workers.runner.sandbox.inside import (
     as_nobody,
     missing,
@@ -19,7 +20,6 @@ from tests.workers.runner.sandbox.inside import (
     open_folder,
     reachable_python,
     run_inside,
-    wait_until,
 )
 from workers.runner.sandbox import Sandbox, Unconfined
 from workers.spyre.build import ensure_library
@@ -86,7 +86,7 @@ def test_the_sandbox_of_a_worker_without_rights_holds(as_unprivileged: Problems,
 
 def test_what_leaves_its_session_ends_with_the_program(as_worker: Problems) -> None:
     assert as_worker["daemon"] == ""
-    wait_until(lambda: not named("left_behind"))
+    until(lambda: not named("left_behind"))
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from relay.contract import Observation
-from tests.workers.runner.sandbox.inside import named, open_folder, wait_until
+from tests.waiting import until
+from tests.workers.runner.sandbox.inside import named, open_folder
 from tests.workers.runner.sandbox.test_probes import PROBES
 from workers.runner.runner import Runner
 from workers.runner.sandbox import Sandbox
@@ -47,4 +48,4 @@ def test_the_sandbox_holds_under_the_runner(outcomes: dict[str, TestOutcome], na
 
 def test_a_daemon_of_a_test_ends_with_the_runner(outcomes: dict[str, TestOutcome]) -> None:
     assert set(outcomes) == set(PROBES)
-    wait_until(lambda: not named("left_behind"))
+    until(lambda: not named("left_behind"))
