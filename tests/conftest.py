@@ -88,7 +88,7 @@ def setup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _clea
     monkeypatch.setenv("RELAY_DATABASE_URL", database_url)
     monkeypatch.setenv("RELAY_BROKER_URL", broker_url)
     yield SERVER
-    databases.drop(database_url)
+    databases.release(database_url)
     with Redis.from_url(broker_url) as broker:
         broker.flushdb()
 

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import Engine, create_engine, event, make_url, text
 
@@ -28,6 +29,25 @@ EMBEDDED, SERVER = "embedded", "server"
 #: begins at another hour than the relay's.
 _CONFIGURED = {"fsync": "off", "full_page_writes": "off", "timezone": "Pacific/Apia"}
 _LANGUAGE = "en_US.UTF-8"
+#: Who wrote the rows that describe columns, indexes, triggers and constraints, as one number.
+_SCHEMA = """
+    SELECT sum(xmin::text::bigint) FROM (
+      SELECT xmin FROM pg_attribute UNION ALL SELECT xmin FROM pg_trigger
+      UNION ALL SELECT xmin FROM pg_constraint UNION ALL SELECT xmin FROM pg_attrdef) AS written
+"""
+#: Takes away what is there, in any order, and lets numbers begin anew. Most tables are empty, and TRUNCATE is slow.
+_EMPTY = """
+    DO $$ DECLARE found record; filled boolean; BEGIN
+      SET session_replication_role = replica;
+      FOR found IN SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I)', found.name) INTO filled;
+        IF filled AND found.name <> 'alembic_version' THEN EXECUTE format('DELETE FROM %I', found.name); END IF;
+      END LOOP;
+      FOR found IN SELECT sequencename AS name, start_value FROM pg_sequences WHERE last_value IS NOT NULL LOOP
+        PERFORM setval(found.name::text, found.start_value, false);
+      END LOOP;
+    END $$
+"""
 _CHILD_EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn"})
 
 
@@ -71,6 +91,8 @@ class Databases:
         self._numbers = count(1)
         self._reserved: set[str] = set()
         self._making = threading.RLock()
+        self._free: list[str] = []
+        self._schema: tuple[object, ...] | None = None
         self._configure()
         self._template = ""
         event.listen(Engine, "do_connect", self._before_connecting)
@@ -92,18 +114,32 @@ class Databases:
         """The address of a ready database that is made when somebody connects to it, or when a process is started that
         might: most tests do neither."""
         self._ready_template()
+        if self._free:
+            return self._url(self._free.pop())
         name = self._name()
         self._reserved.add(name)
         return self._url(name)
 
-    def drop(self, url: str) -> None:
-        """Remove a database, whoever is connected to it."""
+    def release(self, url: str) -> None:
+        """Take a reserved database back, whoever is connected to it. The next who reserves one gets it, emptied, unless
+        its schema was changed: to make a database lasts ten times as long."""
         name = make_url(url).database or ""
-        if name in self._reserved:
-            self._reserved.discard(name)
+        if name not in self._reserved and not self._emptied(name):
+            with self._admin.connect() as connection:
+                connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
             return
+        self._free.append(name)
+
+    def _emptied(self, name: str) -> bool:
         with self._admin.connect() as connection:
-            connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+            connection.execute(
+                text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"), {"name": name}
+            )
+        with psycopg.connect(self._url(name), autocommit=True) as connection:
+            if connection.execute(_SCHEMA).fetchone() != self._schema:
+                return False
+            connection.execute(_EMPTY)
+        return True
 
     def close(self) -> None:
         """Let go of the server."""
@@ -118,6 +154,8 @@ class Databases:
             engine = open_engine(self._url(name))
             upgrade_database(engine)
             engine.dispose()
+            with psycopg.connect(self._url(name)) as connection:
+                self._schema = connection.execute(_SCHEMA).fetchone()
             self._template = name
         return self._template
 
