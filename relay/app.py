@@ -16,12 +16,13 @@ from starlette.routing import BaseRoute
 
 from relay.assembly import crcr_parts
 from relay.background import background, create_outbox
-from relay.context import RelayContext, utc_now
+from relay.context import RelayContext
 from relay.manifests import ManifestStore
 from relay.metrics.exposition import ProcessFigures, RecordFigures
 from relay.metrics.measuring import MeasuringMiddleware
 from relay.parts import CrcrParts
 from relay.settings import RelaySettings, with_secrets
+from relay.store.clock import record_clock
 from relay.store.engine import Store, open_engine, upgrade_database
 from relay.wake import CeleryWaker
 from relay.web import (
@@ -109,7 +110,7 @@ def create_app(
     settings: RelaySettings,
     *,
     crcr: CrcrParts | None = None,
-    now: Callable[[], datetime] = utc_now,
+    now: Callable[[], datetime] | None = None,
     answers_only: bool = False,
 ) -> FastAPI:
     """The web application of one relay process. While it serves, its threads also do what `relay.background` names,
@@ -156,15 +157,17 @@ def _routes() -> list[BaseRoute]:
 
 
 def create_context(
-    settings: RelaySettings, *, crcr: CrcrParts | None = None, now: Callable[[], datetime] = utc_now
+    settings: RelaySettings, *, crcr: CrcrParts | None = None, now: Callable[[], datetime] | None = None
 ) -> RelayContext:
-    """The parts of a relay process without its web application, with the schema up to date.
+    """The parts of a relay process without its web application, with the schema up to date. The clock is the record's,
+    unless `now` stands in for it.
 
     Raises:
         SettingsError: the settings do not let the service start.
     """
     complete = with_secrets(settings)
     engine = open_engine(complete.database_url)
+    clock = now or record_clock(engine)
     if complete.upgrade_on_start:
         upgrade_database(engine)
     store = Store(engine)
@@ -173,8 +176,8 @@ def create_context(
         store=store,
         waker=CeleryWaker(complete.broker_url),
         manifests=ManifestStore(complete.manifest_dir),
-        crcr=crcr or crcr_parts(complete, store, now),
-        now=now,
+        crcr=crcr or crcr_parts(complete, store, clock),
+        now=clock,
     )
     return context if context.crcr is None else replace(context, outbox=create_outbox(context))
 

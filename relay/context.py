@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -13,13 +13,9 @@ from relay.manifests import ManifestStore
 from relay.outbox.types import Outbox
 from relay.parts import CrcrParts
 from relay.settings import RelaySettings
+from relay.store.clock import utc_now
 from relay.store.engine import Store
 from relay.wake import Waker
-
-
-def utc_now() -> datetime:
-    """The clock of the running service."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 from starlette.routing import compile_path
 
 from relay.app import create_app
-from relay.context import utc_now
 from relay.contract import LogKind
 from relay.now_views import WorkerState
 from relay.runs.listings import load_considered
@@ -18,6 +17,7 @@ from relay.runs.now import now_board
 from relay.runs.quality import quality
 from relay.runs.queries import run_detail
 from relay.settings import RelaySettings
+from relay.store.clock import utc_now
 from relay.store.engine import Store
 from relay.store.models import PlannedTest, Run, TestAttempt
 from tests.benchmarks.bench_pages import Timed, addresses, page_paths, report

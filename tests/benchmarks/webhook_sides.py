@@ -27,7 +27,7 @@ from relay.allowlist.types import Allowlist, Participation
 from relay.app import create_app, create_context
 from relay.background import background
 from relay.cli.foreground import log_to_stderr, started, watching_signals
-from relay.context import RelayContext, utc_now
+from relay.context import RelayContext
 from relay.intake.deliveries import record_delivery
 from relay.intake.events import names_repository
 from relay.intake.signature import check_signature
@@ -36,6 +36,7 @@ from relay.machine.listening import listen
 from relay.machine.web_thread import web_thread
 from relay.parts import CrcrParts, LoadedAllowlist, TokenRefusedError, VerifiedClaims
 from relay.settings import RelaySettings
+from relay.store.clock import utc_now
 from relay.store.crcr_models import Dispatch, DispatchState
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn

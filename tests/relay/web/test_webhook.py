@@ -18,10 +18,11 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from relay.app import create_app
-from relay.context import RelayContext, utc_now
+from relay.context import RelayContext
 from relay.intake.signature import sign
 from relay.parts import CrcrParts
 from relay.settings import RelaySettings
+from relay.store.clock import utc_now
 from relay.store.models import Delivery, DeliveryState, Run
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
