@@ -16,6 +16,7 @@ from tests.conformance.rows import DIFFER
 from tests.conformance.tokens import Tokens
 from tests.conformance.world import World
 from tests.relay.serving import serving
+from tests.setups import SqliteFiles
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -65,8 +66,13 @@ def conformance_settings(tmp_path: Path, _served_hud: _Served, strict: bool) -> 
 
 @pytest.fixture
 def world(
-    conformance_settings: RelaySettings, providers: Providers, _served_hud: _Served, _signing: Tokens
+    conformance_settings: RelaySettings,
+    providers: Providers,
+    sqlite_files: SqliteFiles,
+    _served_hud: _Served,
+    _signing: Tokens,
 ) -> Iterator[World]:
     """The relay and everything around it, as if for the first time."""
+    sqlite_files.make_ready(conformance_settings)
     with building(conformance_settings, _served_hud.hud, _signing, lambda: providers) as found:
         yield found
