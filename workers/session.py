@@ -14,7 +14,16 @@ from pathlib import Path
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from relay.contract import MESSAGE_CAP, Lease, LeaseRequest, ShardKind, ShardOutcome, TriageSettings
+from relay.contract import (
+    MESSAGE_CAP,
+    Lease,
+    LeaseRequest,
+    Observation,
+    ShardKind,
+    ShardOutcome,
+    TestResult,
+    TriageSettings,
+)
 from relay.trail.redaction import Redactor
 from selector.catalog import CatalogFile
 from selector.history import read_history
@@ -41,7 +50,7 @@ from workers.shards.test_shard import ShardRun
 from workers.shards.tested_trees import TestedTrees
 from workers.upstream.checkout import Checkout, checked_out
 from workers.workbench import Bench
-from workers.workspace import Workspace
+from workers.workspace import NoRoomError, Workspace
 
 log = structlog.get_logger(__name__)
 
@@ -80,23 +89,24 @@ class Session:
     redact: Callable[[str], str] = field(default_factory=Redactor)
 
     def run(self) -> int:
-        """Work until nothing is due; returns how many shards were taken. A relay that cannot be used is logged: the
-        relay's sweep wakes us again."""
-        removed = self.workspace.remove_leftovers()
-        if removed:
-            log.info("removed what dead workers left", folders=list(removed))
+        """Work until nothing is due; returns how many shards were taken. What keeps it from work is logged: a relay that
+        cannot be used, a disk that takes nothing. The relay's sweep wakes us again."""
         taken = 0
-        while not self.shutting_down():
-            try:
+        try:
+            self.workspace.check_room()
+            removed = self.workspace.remove_leftovers()
+            if removed:
+                log.info("removed what dead workers left", folders=list(removed))
+            while not self.shutting_down():
+                self.workspace.check_room()  # a shard more would be a shard that fails
                 lease = self.client.lease(self.identity)
-            except RelayError as error:
-                log.warning("no shard can be leased", error=str(error))
-                break
-            if lease is None:
-                break
-            taken += 1
-            with bound_contextvars(run=lease.run_id, shard=lease.shard_id, kind=lease.kind, attempt=lease.attempt):
-                self._take(lease)
+                if lease is None:
+                    break
+                taken += 1
+                with bound_contextvars(run=lease.run_id, shard=lease.shard_id, kind=lease.kind, attempt=lease.attempt):
+                    self._take(lease)
+        except (RelayError, NoRoomError) as error:
+            log.warning("no shard can be leased", error=str(error))
         return taken
 
     def _take(self, lease: Lease) -> None:
@@ -112,7 +122,7 @@ class Session:
                 keeper.lost()
             except Exception as error:
                 log.exception("shard failed")
-                self._finish(held, ShardOutcome.FAILED, _sentence(error))
+                self._fail(held, error)
         log.info("shard ended", stopped=str(keeper.stop_reason or ""))
 
     def _end(self, held: _Held, *, complete: bool) -> None:
@@ -125,6 +135,15 @@ class Session:
         elif reason is not None:
             held.log.step(f"stopped: {reason}")
         held.keeper.end()
+
+    def _fail(self, held: _Held, error: Exception) -> None:
+        """What fails for want of room is this machine's fault, not the shard's: it goes back without being counted."""
+        try:
+            self.workspace.check_room()
+        except NoRoomError as want:
+            self._finish(held, ShardOutcome.STOPPED, str(want))
+        else:
+            self._finish(held, ShardOutcome.FAILED, _sentence(error))
 
     def _finish(self, held: _Held, outcome: ShardOutcome, error: str) -> None:
         error = self.redact(error)
@@ -190,6 +209,7 @@ class Session:
             report = run.report(order)
         if report is None:
             return False
+        self.workspace.check_room()  # else what could not be collected may be for want of it
         held.log.flush()
         self.client.post_selection(lease, report)
         return True
@@ -220,8 +240,13 @@ class Session:
             def should_stop() -> bool:
                 return poster.failed or held.keeper.stop_requested()
 
+            def add(result: TestResult) -> None:
+                if any(attempt.observation is not Observation.PASSED for attempt in result.attempts):
+                    self.workspace.check_room()  # a test may have failed for want of it
+                poster.add(result)
+
             known = self._base_results(trees, environment, installation)
-            shard = ShardRun(runner, trees.head(), trees.base, poster.add, should_stop, held.say, known, log=held.log)
+            shard = ShardRun(runner, trees.head(), trees.base, add, should_stop, held.say, known, log=held.log)
             return shard.run(held.lease.tests)
 
     @contextmanager

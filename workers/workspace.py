@@ -18,6 +18,12 @@ from workers.upstream.checkout import Mirrors
 from workers.upstream.work_trees import WorkTrees
 
 _LOCK = ".lock"
+#: With less than this nothing that a shard begins with can be written: a commit, an overlay, a scratch folder.
+_ROOM_BYTES = 1 << 20
+
+
+class NoRoomError(Exception):
+    """Nothing can be written on this machine: whatever came of a shard says nothing about the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,19 @@ class Workspace:
 
     folder: Path
     git_timeout_s: float = 1800
+
+    def check_room(self) -> None:
+        """Write as much as the smallest shard needs, and take it away again.
+
+        Raises:
+            NoRoomError: it cannot be written: the disk is full, a quota is, or it is read-only by now.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder) as probe:
+                probe.write(bytes(_ROOM_BYTES))
+        except OSError as error:
+            raise NoRoomError(f"The worker's work directory takes nothing more: {error.strerror}.") from error
 
     @property
     def mirrors(self) -> Mirrors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,13 +28,16 @@ from relay.trail.redaction import HIDDEN, Redactor
 from selector.triage import LlmClient
 from tests.waiting import until
 from tests.workers.benches import a_bench
+from tests.workers.full_disk import FullDisk, disk_to_fill
 from tests.workers.leases import NOWHERE, a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble
 from tests.workers.scripted_runner import F, P, ScriptedRunner
 from tests.workers.small_upstream import Upstream
 from workers.builds.native_build import NativeBuilds
+from workers.device_runner import DeviceRunner
 from workers.relay_client import RelayClient, RetryPolicy
 from workers.runner.sandbox import Unconfined
+from workers.runner.types import Installation
 from workers.session import Session
 from workers.workspace import Workspace
 
@@ -370,3 +374,62 @@ def test_a_base_is_run_once_for_all_changes_that_are_compared_with_it(
         TESTS[2].id: [(Tree.HEAD, P, False)],
     }
     assert "base" in [side for side, *_ in play(other, known).runs]
+
+
+@pytest.fixture
+def disk() -> Iterator[FullDisk]:
+    with disk_to_fill() as found:
+        yield found
+
+
+def test_a_worker_without_room_takes_no_shard(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, disk: FullDisk
+) -> None:
+    """It would fail all that is due, one shard after the other. With room again it goes on."""
+    relay.leases.append(a_test_lease(change, TESTS))
+    session = awake(ScriptedRunner())
+    disk.fill()
+    assert session.run() == 0
+    assert len(relay.leases) == 1
+    disk.clear()
+    assert session.run() == 1
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.DONE]
+
+
+@pytest.mark.parametrize("how", ["a test fails", "the shard breaks"])
+def test_what_fails_for_want_of_room_is_given_back_and_no_result(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, disk: FullDisk, how: str
+) -> None:
+    """It says nothing of the change, and is not counted against the shard; the next one is left to others."""
+
+    def fill(side: str, test: str) -> None:
+        if test == TESTS[2].id:
+            disk.fill()
+            if how == "the shard breaks":
+                raise OSError(28, "No space left on device")
+
+    relay.leases.extend([a_test_lease(change, TESTS), a_test_lease(change, TESTS, lease_id="never-taken")])
+    script = {(side, TESTS[2].id): (F,) for side in ("head", "base")}
+    assert awake(ScriptedRunner(script, before_test=fill)).run() == 1
+    assert TESTS[2].id not in {result.id for result in relay.results}
+    (end,) = relay.finished
+    assert end.outcome is ShardOutcome.STOPPED
+    assert end.error.startswith("The worker's work directory takes nothing more: ")
+    assert len(relay.leases) == 1
+
+
+def test_a_selection_made_without_room_is_no_selection(
+    relay: RelayDouble, awake: Callable[..., Session], change: Change, disk: FullDisk
+) -> None:
+    """What could not be collected may have been there to collect."""
+
+    def made(scratch: Path, installation: Installation) -> AbstractContextManager[DeviceRunner]:
+        disk.fill()
+        return nullcontext(ScriptedRunner())
+
+    order = {"kind": ShardKind.SELECT, "select": SelectOrder(manifests=())}
+    relay.leases.append(a_test_lease(change).model_copy(update=order))
+    session = awake(ScriptedRunner())
+    assert replace(session, bench=replace(session.bench, make_runner=made)).run() == 1
+    assert relay.selections == []
+    assert [end.outcome for end in relay.finished] == [ShardOutcome.STOPPED]

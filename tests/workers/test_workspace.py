@@ -6,14 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.workers.full_disk import disk_to_fill
 from tests.workers.small_upstream import Upstream
 from workers.upstream.checkout import checked_out
-from workers.workspace import Workspace
+from workers.workspace import NoRoomError, Workspace
 
 _KILLED_WORKER = """
 import os, signal, sys
 from pathlib import Path
-from workers.workspace import Workspace
+from workers.workspace import NoRoomError, Workspace
 with Workspace(Path(sys.argv[1])).shard_folder(7) as folder:
     (folder / "half.txt").write_text("half")
     print(folder.name, flush=True)
@@ -52,3 +55,15 @@ def test_work_trees_of_removed_folders_are_forgotten(upstream: Upstream, tmp_pat
         git = checkout.mirror.git
         workspace.remove_leftovers()
         assert str(workspace.shards / "dead") not in git.text("worktree", "list")
+
+
+def test_room_is_looked_for_by_writing(tmp_path: Path) -> None:
+    """Nothing stays behind, whether there is room or not."""
+    space = Workspace(tmp_path / "work")
+    space.check_room()
+    with disk_to_fill() as disk:
+        disk.fill()
+        with pytest.raises(NoRoomError, match="takes nothing more"):
+            space.check_room()
+    space.check_room()
+    assert list((tmp_path / "work").iterdir()) == []
