@@ -105,10 +105,14 @@ def _processor_seconds() -> float:
 
 
 def _strike(plan: Plan, running: Fleet, strikes: Strikes) -> None:
-    """Each fault at its moment, in a thread: one that lasts is not over when the next one strikes."""
-    threads = []
+    """Each fault at its moment, in a thread: one that lasts is not over when the next one strikes, but for the same one
+    again, which would mend what it broke."""
+    threads: list[threading.Thread] = []
     for number, (moment, fault) in enumerate(plan.strikes):
         time.sleep(max(0.0, strikes.began + moment - time.monotonic()))
+        for thread in threads:
+            if thread.name == fault:
+                thread.join()
         random = lots(plan.seed, f"{plan.name}/{number}")
         thread = threading.Thread(target=FAULTS[fault], args=(running, random, strikes), name=fault)
         thread.start()
