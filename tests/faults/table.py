@@ -16,7 +16,7 @@ def table(told: Sequence[Told]) -> str:
     """One line for each story: `ok`, or how many rows violate an invariant."""
     names = list(INVARIANTS)
     first = max(len(each.plan.name) for each in told)
-    head = f"{'':{first}}  " + "  ".join(names) + "  changes  runs  leases/shards  infra  repeated  seconds  processor"
+    head = f"{'':{first}}  " + "  ".join(names) + "  changes  runs  leases/shards  failed  infra  repeated  seconds  processor"
     return "\n".join([head, *(_line(each, names, first) for each in told)])
 
 
@@ -27,7 +27,7 @@ def _line(told: Told, names: Sequence[str], first: int) -> str:
     leases = f"{figures['leases']}/{figures['shards']}"
     return (
         f"{told.plan.name:{first}}  {cells}  {told.plan.changes:7}  {figures['runs']:4}  {leases:>13}"
-        f"  {figures['infra']:5}  {figures['repeated']:8}  {told.seconds:7.0f}  {told.processor_s:9.0f}"
+        f"  {figures['failed']:6}  {figures['infra']:5}  {figures['repeated']:8}  {told.seconds:7.0f}  {told.processor_s:9.0f}"
     )
 
 
