@@ -22,8 +22,8 @@ from relay.intake.watching import InboxWatch
 from relay.metrics.pulse import SWEEP
 from relay.outbox.delivering import Deliverer
 from relay.outbox.types import Sender
+from relay.queue_terms import terms_of
 from relay.runs.audits import open_daily_audit
-from relay.runs.leases import LeaseTerms
 from relay.runs.sweeper import Chore, Sweeper
 from relay.store.checkpoints import Checkpoints
 from relay.store.crcr_models import OutboxKind
@@ -76,7 +76,7 @@ def create_sweeper(context: RelayContext) -> Sweeper:
     return Sweeper(
         context.store,
         context.waker,
-        LeaseTerms(settings.lease_seconds, settings.max_attempts),
+        terms_of(settings),
         interval_s=settings.sweep_seconds,
         now=context.now,
         process_deliveries=partial(sweep_deliveries, context),

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 from relay.contract import TestedOn
+from relay.queue_views import Backlog, Waiting
 from relay.views import RunSummary, View
 
 
@@ -40,7 +41,7 @@ class ShardsNow(View):
 class RunNow(View):
     """A run that is not over. `elapsed_s` counts from its start, or while it waits from its arrival. `place` is its
     place in the queue, counted from 1, None when a worker has a part of it; `starts_in_s` a rough guess from what is
-    expected of the runs before it."""
+    expected of the runs before it. `waiting` tells of its due shards, None when it has none."""
 
     run: RunSummary
     elapsed_s: float
@@ -49,6 +50,7 @@ class RunNow(View):
     workers: tuple[str, ...]
     place: int | None = None
     starts_in_s: float | None = None
+    waiting: Waiting | None = None
 
 
 class WorkerState(StrEnum):
@@ -108,8 +110,8 @@ class WorkerDifference(View):
 
 
 class DeviceNow(View):
-    """One device. `queued_total` counts all that wait, `queued` are the first of them; `differences` are those of its
-    workers that are at work or wait."""
+    """One device. `queued_total` counts all that wait, `queued` are the first of them, in the order in which they are
+    served; `differences` are those of its workers that are at work or wait."""
 
     device: str
     running: tuple[RunNow, ...]
@@ -117,6 +119,7 @@ class DeviceNow(View):
     queued_total: int
     workers: tuple[WorkerNow, ...]
     differences: tuple[WorkerDifference, ...] = ()
+    backlog: Backlog = Backlog()
 
 
 class NowView(View):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from relay.views import View
+
 
 class WorkClass(StrEnum):
     """What a run is for, the most urgent first: a merged change, a pull request, the daily run of everything, and what
@@ -28,3 +30,25 @@ class Wait(StrEnum):
     GROUP_LIMIT = "group_limit"
     BACKGROUND_LIMIT = "background_limit"
     HELD = "held"
+
+
+class Waiting(View):
+    """Where the due shards of a run are in the queue of its device, and why. `shards_before` are those that go first.
+    `group_leases` of at most `limit` shards are at work for its group while others wait; for `background_limit` they
+    are those of all nightlies and audits."""
+
+    work_class: WorkClass
+    wait: Wait
+    shards_before: int
+    group_leases: int
+    limit: int
+
+
+class Backlog(View):
+    """How much people wait for on a device: `for_each_worker_s` seconds of work; the queue is `deep` beyond
+    `deep_after_s`, 0 where it never is. `workers` counts the shards that can be done at once."""
+
+    workers: int = 0
+    for_each_worker_s: float = 0.0
+    deep_after_s: float = 0.0
+    deep: bool = False

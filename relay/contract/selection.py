@@ -10,6 +10,8 @@ from pydantic import Field
 from relay.contract.texts import MESSAGE_CAP, WHOLE, Flag, Message, Number, ShortText, TestIdText, TimeoutSeconds
 from relay.contract.work import Expected, TestedOn
 
+ShardSeconds = Annotated[Number, Field(ge=0, allow_inf_nan=False)]
+
 
 class ReasonMessage(Message):
     """One link of a test's reason chain (`selector.types.Reason`)."""
@@ -106,7 +108,8 @@ NOTHING_AFFECTED = "nothing_affected"
 
 
 class SelectionReport(Message):
-    """What a select shard found: the selection, and the plan cut into shards (lists of test ids).
+    """What a select shard found: the selection, and the plan cut into shards (lists of test ids). `shard_seconds` is
+    how long each of them may take, by earlier runs; none where the worker does not say.
 
     `plan_key` names the inputs of the plan. `expected_seconds` is what the plan takes on one machine, `seconds_saved`
     what it leaves out of everything, `expected_misses` the expected number of failing files that it does not see; all 0
@@ -120,6 +123,7 @@ class SelectionReport(Message):
     planned: tuple[PlannedTestMessage, ...] = ()
     filtered: tuple[FilteredTest, ...] = ()
     shards: tuple[tuple[TestIdText, ...], ...] = ()
+    shard_seconds: tuple[ShardSeconds, ...] = ()
     notes: tuple[str, ...] = ()
     not_tested: NotTested | None = None
     tested_base_sha: str = ""

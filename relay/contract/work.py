@@ -81,7 +81,9 @@ class SelectOrder(Message):
     """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests). `manifest_problem`
     says why the manifests are not those that maintainers see now; the run's notes repeat it. `full` says why every test
     is to run, empty when that was not asked for; it beats `budget_s` (seconds) and `holdout`, the share (0 to 1) of
-    what is left out that runs nevertheless (`selector.cut.Cut`)."""
+    what is left out that runs nevertheless (`selector.cut.Cut`). `budget_note` says why the budget is smaller than
+    usual; the run's notes repeat it. A shard is to hold `shard_size` tests at most, and about `shard_seconds` of
+    them."""
 
     manifests: tuple[ManifestText, ...]
     manifest_problem: str = Field(default="", max_length=MANIFEST_PROBLEM_CAP)
@@ -89,8 +91,10 @@ class SelectOrder(Message):
     only: tuple[TestIdText, ...] = ()
     full: ShortText = ""
     budget_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    budget_note: ShortText = ""
     holdout: float = Field(default=0.0, ge=0, le=1)
     shard_size: int = Field(default=200, ge=1)
+    shard_seconds: float = Field(default=300.0, gt=0, allow_inf_nan=False)
 
 
 class TestOrder(Message):

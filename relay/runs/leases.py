@@ -19,7 +19,7 @@ from relay.runs import shard_lines
 from relay.runs.endings import give_back
 from relay.runs.queueing import load_queue
 from relay.runs.reconcile import reconcile
-from relay.runs.scheduling import Policy, order
+from relay.runs.scheduling import Policy, is_deep, order, people_wait_s
 from relay.runs.states import FINAL_RUN_STATES, is_row_id, lock_run, transition
 from relay.store.models import PlannedTest, Run, Shard, ShardState
 from relay.store.one_by_one import one_by_one
@@ -40,11 +40,13 @@ class LeaseTerms:
 
 @dataclass(frozen=True, slots=True)
 class LeasedShard:
-    """A shard that was just leased, its run, and the tests of it that still want a verdict."""
+    """A shard that was just leased, its run, and the tests of it that still want a verdict. `backlog_s` is how long the
+    queue is for each worker, in seconds, when it is deep; else 0."""
 
     run: Run
     shard: Shard
     tests: tuple[PlannedTest, ...]
+    backlog_s: float = 0.0
 
 
 def lease_next(session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms) -> LeasedShard | None:
@@ -55,7 +57,8 @@ def lease_next(session: Session, device: str, worker: str, now: datetime, terms:
     ids, in which several may be locked. (Skipping runs that others hold would hide their due shards.)
     """
     one_by_one(session, device)
-    for placed in order(load_queue(session, device, now), terms.policy):
+    queue = load_queue(session, device, now)
+    for placed in order(queue, terms.policy):
         attempt = session.begin_nested()
         run = lock_run(session, placed.run.run_id)
         shard = session.scalar(_first_due_shard(placed.run.run_id))
@@ -66,7 +69,7 @@ def lease_next(session: Session, device: str, worker: str, now: datetime, terms:
         _lease(session, shard, worker, now, terms.expiry(now))
         _start(session, run, shard, now)
         tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
-        return LeasedShard(run, shard, tests)
+        return LeasedShard(run, shard, tests, people_wait_s(queue) if is_deep(queue, terms.policy) else 0.0)
     return None
 
 

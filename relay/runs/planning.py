@@ -56,6 +56,11 @@ def _check(report: SelectionReport) -> None:
             f"The plan has {planned.total()} tests and its shards {sharded.total()}; they do not match one to one.",
             "Put every planned test into exactly one shard, and no empty shard.",
         )
+    if report.shard_seconds and len(report.shard_seconds) != len(report.shards):
+        raise BadMessageError(
+            f"The plan has {len(report.shards)} shards and the seconds of {len(report.shard_seconds)}.",
+            "Say of every shard how long it may take, or of none.",
+        )
     for name in planned:
         if not can_be_recorded(name):
             raise BadMessageError(f"The test id {name[:80]!r} cannot be stored.", "Leave it out, and say so in a note.")
@@ -86,8 +91,9 @@ def _dumped(messages: tuple[Message, ...]) -> list[dict[str, object]]:
 def _plan(session: Session, run: Run, report: SelectionReport) -> None:
     by_id = {test.id: test for test in report.planned}
     by_lot = {decision.test for decision in report.decisions if decision.by_lot}
-    for ordinal, names in enumerate(report.shards, start=1):
-        shard = Shard(run_id=run.id, ordinal=ordinal, kind=ShardKind.TEST, state=ShardState.DUE)
+    seconds = report.shard_seconds or (0.0,) * len(report.shards)
+    for ordinal, (names, expected_s) in enumerate(zip(report.shards, seconds, strict=True), start=1):
+        shard = Shard(run_id=run.id, ordinal=ordinal, kind=ShardKind.TEST, state=ShardState.DUE, expected_s=expected_s)
         session.add(shard)
         session.flush()
         session.execute(insert(PlannedTest), [_row(shard, by_id[name], by_lot) for name in names])

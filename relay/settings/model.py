@@ -64,6 +64,14 @@ class RelaySettings(BaseSettings):
     max_attempts: Annotated[int, Field(ge=1)] = 3
     sweep_seconds: Annotated[float, Field(gt=0)] = 2.0
     shard_size: Annotated[int, Field(ge=1)] = 200
+    shard_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
+    # The order of the queue, as `relay.runs.scheduling.Policy` explains it; shares are of the workers.
+    ageing_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 3_600.0
+    group_share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    background_share: Annotated[float, Field(gt=0, le=1)] = 0.25
+    queue_deep_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1_800.0
+    # Of tests that a pull request may plan while the queue is deep, beside those that must run.
+    deep_budget_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 600.0
     # Of what one attempt at a shard prints; 0 keeps nothing of it.
     log_shard_bytes: Annotated[int, Field(ge=0)] = 4 * MEBIBYTE
 

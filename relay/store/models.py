@@ -163,7 +163,11 @@ class Shard(Base):
     long its leases took that have ended. Seconds."""
 
     __tablename__ = "shards"
-    __table_args__ = (UniqueConstraint("run_id", "ordinal"), Index(None, "state", "run_id"))
+    __table_args__ = (
+        UniqueConstraint("run_id", "ordinal"),
+        # What each lease asks about all that waits is answered by the index alone.
+        Index("ix_shards_queue", "state", "run_id", "expected_s"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))

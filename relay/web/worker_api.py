@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from relay import queue_words
 from relay.context import Context, RelayContext
 from relay.contract import (
     MANIFEST_PROBLEM_CAP,
@@ -37,7 +38,9 @@ from relay.contract import (
 )
 from relay.errors import BadMessageError, LeaseLostError
 from relay.manifests import LoadedManifests
-from relay.runs.leases import LeasedShard, LeaseTerms, due_shards, heartbeat, lease_next
+from relay.queue_terms import terms_of
+from relay.queue_views import WorkClass
+from relay.runs.leases import LeasedShard, due_shards, heartbeat, lease_next
 from relay.runs.misses import missed_with
 from relay.runs.operators import observed_uses
 from relay.runs.past import seconds_of
@@ -71,7 +74,7 @@ def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
     """The next due shard of the worker's device, or 204."""
     manifests = context.manifests.current()
     with context.store.writing() as session:
-        leased = lease_next(session, wanted.device, wanted.worker, context.now(), _terms(context))
+        leased = lease_next(session, wanted.device, wanted.worker, context.now(), terms_of(context.settings))
         if leased is None:
             return Response(status_code=204)
         if leased.shard.kind is ShardKind.SELECT:
@@ -83,7 +86,7 @@ def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
 def beat(context: Context, shard_id: ShardId, posted: Heartbeat) -> HeartbeatReply:
     """Keeps a lease alive and tells whether the run was cancelled."""
     with context.store.writing() as session:
-        cancelled = heartbeat(session, shard_id, posted, context.now(), _terms(context))
+        cancelled = heartbeat(session, shard_id, posted, context.now(), terms_of(context.settings))
     return HeartbeatReply(cancelled=cancelled)
 
 
@@ -115,7 +118,7 @@ def log(context: Context, shard_id: ShardId, posted: LogPosted) -> LogTaken:
 def finish(context: Context, shard_id: ShardId, posted: ShardFinished) -> Accepted:
     """Ends a lease, and wakes workers for what is due then."""
     with context.store.writing() as session:
-        finish_shard(session, shard_id, posted, context.now(), _terms(context))
+        finish_shard(session, shard_id, posted, context.now(), terms_of(context.settings))
     _wake(context)
     return Accepted()
 
@@ -142,10 +145,6 @@ def past(context: Context, asked: PastAsked) -> Past:
         )
 
 
-def _terms(context: RelayContext) -> LeaseTerms:
-    return LeaseTerms(context.settings.lease_seconds, context.settings.max_attempts)
-
-
 def _wake(context: RelayContext) -> None:
     with context.store.reading() as session:
         due = due_shards(session)
@@ -165,7 +164,7 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
         attempt=shard.attempt,
         expires_in_s=context.settings.lease_seconds,
         change=_change(run, context.settings.upstream_clone_url),
-        select=_select_order(context, run, manifests) if shard.kind is ShardKind.SELECT else None,
+        select=_select_order(context, leased, manifests) if shard.kind is ShardKind.SELECT else None,
         tests=tuple(_order(test) for test in leased.tests),
         tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on and shard.kind is ShardKind.TEST else None,
     )
@@ -208,15 +207,28 @@ def _triage(settings: RelaySettings) -> TriageSettings:
     )
 
 
-def _select_order(context: RelayContext, run: Run, manifests: LoadedManifests) -> SelectOrder:
-    settings = context.settings
+def _select_order(context: RelayContext, leased: LeasedShard, manifests: LoadedManifests) -> SelectOrder:
+    settings, run = context.settings, leased.run
+    budget_s, note = _budget(settings, leased)
     return SelectOrder(
         manifests=manifests.texts,
         manifest_problem=(manifests.problem or "")[:MANIFEST_PROBLEM_CAP],
         triage=_triage(settings) if settings.llm_configured else None,
         only=tuple(run.only),
         shard_size=settings.shard_size,
+        shard_seconds=settings.shard_seconds,
         full=run.full,
-        budget_s=settings.selection_budget_s,
+        budget_s=budget_s,
+        budget_note=note,
         holdout=settings.holdout_share,
     )
+
+
+def _budget(settings: RelaySettings, leased: LeasedShard) -> tuple[float | None, str]:
+    """The seconds of tests that a run may plan beside those that must run, and why they are fewer than usual. What a
+    person asked for by hand, or whole, is not cut."""
+    run, usual = leased.run, settings.selection_budget_s
+    may_be_cut = run.work_class is WorkClass.PULL_REQUEST and not (run.asked or run.full or run.only)
+    if not leased.backlog_s or not may_be_cut or (usual is not None and usual <= settings.deep_budget_s):
+        return usual, ""
+    return settings.deep_budget_s, queue_words.smaller_budget(settings.deep_budget_s, leased.backlog_s)

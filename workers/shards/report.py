@@ -25,12 +25,15 @@ from relay.contract import (
 )
 from selector.change import ChangeSet, FileChange
 from selector.types import BaseTest, Candidate, CollectedTest, Mode, PlannedTest, Reason, Selection, Stage, StageCount
+from workers.shards.packing import Durations, PackedShard, PackedTest, ShardRoom, pack
 from workers.untrusted import storable
 
 EVIDENCE_CAP = 2_000
 PATH_CAP = 1_000
 _SYMBOLS_SHOWN = 50
 _NOTES_SHOWN = 200
+
+_NOTHING_RECORDED: Durations = {}
 
 _STAGE_NAMES = {
     Stage.CHANGE: "change",
@@ -53,10 +56,11 @@ def selection_report(
     selection: Selection,
     plan: Plan,
     *,
-    shard_size: int,
+    room: ShardRoom,
     base_sha: str,
     not_tested: NotTested | None = None,
     tested_on: TestedOn | None = None,
+    durations: Durations = _NOTHING_RECORDED,
 ) -> SelectionReport:
     """The message of a select shard."""
     to_run = [test for test in plan.planned if test.expectation.mode is not Mode.SKIP]
@@ -68,6 +72,7 @@ def selection_report(
     notes = [capped(note, EVIDENCE_CAP) for note in (*selection.notes, *plan.notes)]
     # A plan that is not carried out costs nothing and sees nothing, so what it would have cost is not told.
     cost = selection.cost if not_tested is None else None
+    shards = _shards(to_run, kept, durations, room)
     return SelectionReport(
         state=selection.state.value,
         funnel=tuple(_step(count) for count in counts),
@@ -75,7 +80,8 @@ def selection_report(
         decisions=(*_decisions(selection.kept, kept=True), *_decisions(selection.dropped, kept=False)),
         planned=tuple(_planned(test, _decided_as(test.test, kept)) for test in to_run),
         filtered=tuple(_filtered(test, _decided_as(test.test, kept)) for test in filtered),
-        shards=cut_into_shards([(test.test.file, test.test.id) for test in to_run], shard_size),
+        shards=tuple(shard.ids for shard in shards),
+        shard_seconds=tuple(shard.expected_s for shard in shards),
         notes=tuple(notes[:_NOTES_SHOWN]),
         not_tested=not_tested,
         tested_base_sha=base_sha,
@@ -91,21 +97,20 @@ def not_tested(reason: NotTestedReason, detail: str) -> NotTested:
     return NotTested(reason=reason, detail=capped(detail, MESSAGE_CAP))
 
 
-def cut_into_shards(tests: Iterable[tuple[str, str]], size: int) -> tuple[tuple[str, ...], ...]:
-    """Cut (file, id) pairs into shards of at most `size` ids. A file is kept whole where it fits, because every file
-    costs a child process that imports torch."""
-    by_file: dict[str, list[str]] = {}
-    for file, test_id in tests:
-        by_file.setdefault(file, []).append(test_id)
-    shards: list[list[str]] = []
-    for ids in by_file.values():
-        if not shards or len(shards[-1]) + len(ids) > size:
-            shards.append([])
-        for test_id in ids:
-            if len(shards[-1]) == size:
-                shards.append([])
-            shards[-1].append(test_id)
-    return tuple(tuple(shard) for shard in shards)
+def _shards(
+    tests: Iterable[PlannedTest], kept: Collection[BaseTest], durations: Durations, room: ShardRoom
+) -> tuple[PackedShard, ...]:
+    """Named as they are recorded, so that what is recorded is found."""
+    wanted = [
+        PackedTest(
+            one.test.id,
+            one.test.file,
+            capped(str(_decided_as(one.test, kept)), PATH_CAP),
+            isolate=one.expectation.isolate,
+        )
+        for one in tests
+    ]
+    return pack(wanted, durations, room)
 
 
 def capped(text: str, limit: int) -> str:

@@ -23,6 +23,7 @@ from workers.builds.build_process import BuildStoppedError
 from workers.device_runner import DeviceRunner
 from workers.environments.choice import Choice
 from workers.shards.collecting import Collected, Collector
+from workers.shards.packing import Durations, ShardRoom
 from workers.shards.refusals import Refusals
 from workers.shards.report import Plan, selection_report
 from workers.shards.shard_log import NoLog, OutcomeLog
@@ -105,15 +106,23 @@ class SelectRun:
             selection = _as_rerun(selection, {planned.test.base_test: None for planned in made.planned})
         if order.manifest_problem:
             selection = replace(selection, notes=(f"Manifests: {order.manifest_problem}", *selection.notes))
+        if order.budget_note:
+            selection = replace(selection, notes=(order.budget_note, *selection.notes))
         return selection_report(
             outcome.change,
             selection,
             made,
-            shard_size=order.shard_size,
+            room=ShardRoom(order.shard_size, order.shard_seconds),
             base_sha=self.checkout.base_sha,
             not_tested=refusal,
             tested_on=self.tested_on,
+            durations=self._durations(made),
         )
+
+    def _durations(self, made: Plan) -> Durations:
+        """How long what is planned took before. The selection asked about base tests, and of a rerun about nothing."""
+        files = {planned.test.file for planned in made.planned}
+        return self.known.durations.seconds(files) if self.known.durations and files else {}
 
     def _plan(self, collected: Collected, manifests: ManifestSet, order: SelectOrder) -> Plan:
         """The manifests judge all variants of a base test together; a rerun's choice of ids comes after that. What an

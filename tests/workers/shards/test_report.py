@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from relay.contract import HOLDOUT_RULE, Expected, NotTestedReason
 from selector.change import Category, ChangeSet, FileChange, Status
 from selector.cut.holdout import RULE
@@ -23,9 +21,11 @@ from selector.types import (
     StageCount,
 )
 from tests.workers.scripted_runner import collected
-from workers.shards.report import Plan, capped, cut_into_shards, not_tested, selection_report
+from workers.shards.packing import FILE_S, ShardRoom
+from workers.shards.report import Plan, capped, not_tested, selection_report
 
 CHANGE = ChangeSet((FileChange("torch/a.py", None, Status.MODIFIED, Category.PYTHON_SOURCE, ("f",) * 80),))
+ROOM = ShardRoom(tests=10, seconds=300.0)
 X, Y = collected("test/test_a.py", "TestA", "test_x", "_a", "_b")
 
 
@@ -45,7 +45,7 @@ def test_planned_and_filtered_are_told_apart_by_mode() -> None:
             PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
         )
     )
-    report = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="a" * 40)
+    report = selection_report(CHANGE, selection(candidate()), plan, room=ROOM, base_sha="a" * 40)
     assert [(test.id, test.expected, test.tags) for test in report.planned] == [(X.id, Expected.XFAIL, ("tag",))]
     assert [(test.id, test.rule) for test in report.filtered] == [(Y.id, "dtype_unsupported")]
     assert report.shards == ((X.id,),)
@@ -57,7 +57,7 @@ def test_what_a_test_was_generated_for_and_how_it_wants_to_run_are_told() -> Non
     wishes = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:3", isolate=True, timeout_s=7.0)
     plain = Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:4")
     plan = Plan((PlannedTest(det, wishes), PlannedTest(Y, plain)))
-    told = selection_report(CHANGE, selection(candidate()), plan, shard_size=10, base_sha="").planned
+    told = selection_report(CHANGE, selection(candidate()), plan, room=ROOM, base_sha="").planned
     assert [(test.op, test.dtype, test.isolate, test.timeout_s) for test in told] == [
         ("linalg.det", "float32", True, 7.0),
         ("", "", False, None),
@@ -68,9 +68,9 @@ def test_a_test_of_the_rest_of_a_file_names_the_decision_about_the_rest() -> Non
     """Every planned test finds its chain of reasons."""
     rest = Candidate(BaseTest("test/test_a.py", "", ""), (Reason(Stage.OWNERSHIP, "edited test", "seen"),))
     plan = Plan((PlannedTest(X, Expectation(Mode.MANDATORY_SUCCESS, "unlisted", "m.yaml:3")),))
-    report = selection_report(CHANGE, selection(rest), plan, shard_size=10, base_sha="")
+    report = selection_report(CHANGE, selection(rest), plan, room=ROOM, base_sha="")
     assert report.planned[0].base == report.decisions[0].test == "test/test_a.py"
-    described = selection_report(CHANGE, selection(rest, candidate()), plan, shard_size=10, base_sha="")
+    described = selection_report(CHANGE, selection(rest, candidate()), plan, room=ROOM, base_sha="")
     assert described.planned[0].base == "test/test_a.py::TestA::test_x"
 
 
@@ -84,19 +84,19 @@ def test_the_funnel_has_one_step_for_the_manifests() -> None:
             PlannedTest(Y, Expectation(Mode.SKIP, "dtype_unsupported", "m.yaml:4")),
         )
     )
-    report = selection_report(CHANGE, selected, plan, shard_size=10, base_sha="")
+    report = selection_report(CHANGE, selected, plan, room=ROOM, base_sha="")
     assert [(step.stage, step.entered, step.left, step.summary) for step in report.funnel] == [
         (1, 1, 1, "one file"),
         (4, 5, 1, "listed; 1 of 2 tests generated from them are to run"),
     ]
-    unplanned = selection_report(CHANGE, selected, Plan(), shard_size=10, base_sha="")
+    unplanned = selection_report(CHANGE, selected, Plan(), room=ROOM, base_sha="")
     assert (unplanned.funnel[1].left, unplanned.funnel[1].summary) == (3, "listed")
 
 
 def test_what_a_plan_costs_and_risks_is_told_with_its_key() -> None:
     chosen = replace(candidate(), seconds=2.5, probability=0.25)
     made = replace(selection(chosen), key="1a2b", cost=Cost(2.5, 97.5, 100.0, 0.02, 0))
-    report = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="")
+    report = selection_report(CHANGE, made, Plan(), room=ROOM, base_sha="")
     assert (report.plan_key, report.expected_seconds, report.seconds_saved) == ("1a2b", 2.5, 97.5)
     assert report.expected_misses == 0.02
     assert [(decision.seconds, decision.probability) for decision in report.decisions] == [(2.5, 0.25)]
@@ -105,7 +105,7 @@ def test_what_a_plan_costs_and_risks_is_told_with_its_key() -> None:
 def test_a_plan_that_is_not_carried_out_keeps_its_key_and_tells_no_cost() -> None:
     made = replace(selection(candidate()), key="1a2b", cost=Cost(2.5, 97.5, 100.0, 0.02, 0))
     refused = not_tested(NotTestedReason.SKEW, "the wheel does not fit")
-    report = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="", not_tested=refused)
+    report = selection_report(CHANGE, made, Plan(), room=ROOM, base_sha="", not_tested=refused)
     assert (report.plan_key, report.expected_seconds, report.seconds_saved) == ("1a2b", 0, 0)
 
 
@@ -114,14 +114,14 @@ def test_a_test_drawn_by_lot_is_known_by_its_last_reason() -> None:
     assert HOLDOUT_RULE == RULE
     drawn = candidate().because(Reason(Stage.MANIFESTS, RULE, "left out, and drawn by lot"))
     made = selection(candidate(), drawn)
-    decisions = selection_report(CHANGE, made, Plan(), shard_size=10, base_sha="").decisions
+    decisions = selection_report(CHANGE, made, Plan(), room=ROOM, base_sha="").decisions
     assert [decision.by_lot for decision in decisions] == [False, True]
 
 
 def test_hostile_lengths_are_cut_instead_of_refused() -> None:
     long = "x" * 100_000
     report = selection_report(
-        CHANGE, selection(candidate(long), notes=(long,)), Plan(notes=("n",) * 500), shard_size=10, base_sha=""
+        CHANGE, selection(candidate(long), notes=(long,)), Plan(notes=("n",) * 500), room=ROOM, base_sha=""
     )
     assert len(report.decisions[0].reasons[0].evidence) == 2_000
     assert len(report.notes) == 200
@@ -134,17 +134,11 @@ def test_a_cut_text_says_so_and_holds_no_nul() -> None:
     assert capped("a\udcffb", 4) == "a?b"
 
 
-@pytest.mark.parametrize(
-    ("files", "size", "shards"),
-    [
-        ({}, 3, ()),
-        ({"a": 2, "b": 2}, 3, (2, 2)),
-        ({"a": 1, "b": 2, "c": 1}, 3, (3, 1)),
-        ({"a": 7, "b": 1}, 3, (3, 3, 2)),
-    ],
-)
-def test_shards_keep_files_whole_where_they_fit(files: dict[str, int], size: int, shards: tuple[int, ...]) -> None:
-    tests = [(file, f"{file}::{number}") for file, count in files.items() for number in range(count)]
-    cut = cut_into_shards(tests, size)
-    assert tuple(len(shard) for shard in cut) == shards
-    assert [test for shard in cut for test in shard] == [test for _, test in tests]
+def test_a_plan_is_cut_by_what_its_tests_took_before() -> None:
+    """Under the names that the record keeps them by: those of the base tests whose decision brought them in."""
+    plan = Plan(tuple(PlannedTest(test, Expectation(Mode.MANDATORY_SUCCESS, "listed", "m.yaml:3")) for test in (X, Y)))
+    rest = Candidate(BaseTest("test/test_a.py", "", ""))
+    for kept, base in ((candidate(), "test/test_a.py::TestA::test_x"), (rest, str(rest.test))):
+        durations = {"test/test_a.py": {base: 400.0}}
+        report = selection_report(CHANGE, selection(kept), plan, room=ROOM, base_sha="", durations=durations)
+        assert (report.shards, report.shard_seconds) == (((X.id,), (Y.id,)), (200.0 + FILE_S,) * 2)

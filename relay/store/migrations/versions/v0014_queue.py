@@ -40,9 +40,13 @@ def upgrade() -> None:
     op.add_column("shards", sa.Column("leased_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("shards", sa.Column("expected_s", sa.Double(), nullable=False, server_default="0"))
     op.add_column("shards", sa.Column("took_s", sa.Double(), nullable=False, server_default="0"))
+    op.drop_index("ix_shards_state_run_id", "shards")
+    op.create_index("ix_shards_queue", "shards", ["state", "run_id", "expected_s"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_shards_queue", "shards")
+    op.create_index("ix_shards_state_run_id", "shards", ["state", "run_id"])
     for column in ("took_s", "expected_s", "leased_at"):
         op.drop_column("shards", column)
     op.drop_index("ix_runs_device_served_at", "runs")
