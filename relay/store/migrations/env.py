@@ -5,20 +5,22 @@ Has no configuration of its own: there is no alembic.ini and no second way to na
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
+
 from alembic import context
 
-from relay.store.access_models import AccessToken
-from relay.store.comment_models import CommentAnswer
-from relay.store.crcr_models import CrcrResult
-from relay.store.log_models import ShardLog
-from relay.store.presence_models import Worker
+import relay.store
+from relay.store.models import Base
 
-#: One of each module that has tables: all tables share one metadata, and are in it once their module is imported.
-_TABLES = (CrcrResult, AccessToken, ShardLog, Worker, CommentAnswer)
+# All tables share one metadata, and are in it once the module that has them is imported.
+for _module in pkgutil.iter_modules(relay.store.__path__):
+    if _module.name.endswith("_models"):
+        import_module(f"relay.store.{_module.name}")
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=_TABLES[0].metadata,
+    target_metadata=Base.metadata,
     # SQLite can roll DDL back once the driver's own transaction handling is off, as it is here.
     transactional_ddl=True,
     render_as_batch=True,
