@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import lru_cache
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -18,12 +19,22 @@ def new_private_pem() -> str:
     return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
 
 
-def public_key(private_pem: str) -> rsa.RSAPublicKey:
-    """The public half. Raises ValueError when the text is no RSA private key."""
+@lru_cache(maxsize=4)
+def private_key(private_pem: str) -> rsa.RSAPrivateKey:
+    """The key itself. Reading one takes many times as long as signing with it, so the last ones are kept.
+
+    Raises:
+        ValueError: the text is no RSA private key.
+    """
     key = serialization.load_pem_private_key(private_pem.encode(), password=None)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise ValueError("the key is not an RSA private key")  # noqa: TRY004 - the text is wrong, not its type
-    return key.public_key()
+    return key
+
+
+def public_key(private_pem: str) -> rsa.RSAPublicKey:
+    """The public half. Raises ValueError when the text is no RSA private key."""
+    return private_key(private_pem).public_key()
 
 
 def key_id(private_pem: str) -> str:

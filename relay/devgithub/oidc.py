@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import jwt
 
-from relay.devgithub.keys import jwk, key_id, new_private_pem
+from relay.devgithub.keys import jwk, key_id, new_private_pem, private_key
 
 #: The life of a token of GitHub's, in seconds.
 LIFE_S = 300
@@ -85,4 +85,4 @@ class Issuer:
         """A signed token of a job. `changes` overrides claims; None leaves one out."""
         claims = self.claims(repository, audience, run_id, run_attempt) | dict(changes or {})
         kept = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(kept, self._pem, algorithm="RS256", headers={"kid": key_id(self._pem)})
+        return jwt.encode(kept, private_key(self._pem), algorithm="RS256", headers={"kid": key_id(self._pem)})
