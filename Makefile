@@ -23,7 +23,7 @@ run: device  ## set up, then serve on this machine: web and one worker
 
 # A file of tests stays in one process: its servers are started once.
 test: $(VENV)/.dev device  ## set up, then run all tests, two files at a time
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-server: $(VENV)/.dev device  ## the tests of the relay on PostgreSQL and Redis instead of SQLite and a folder
 	$(BIN)/python -m pytest -n 2 --dist loadfile --setup=server tests/relay tests/conformance tests/e2e $(ARGS)

@@ -8,7 +8,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # No sandbox: in a container as root chromium starts only without it, and it opens our own pages alone.
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
 NO_BROWSER = f"no browser is installed; one of {', '.join(BROWSERS)} on PATH is needed (apt-get install chromium)"
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
 
 def installed() -> str | None:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.workers.spyre.device_process import Run
 
+pytestmark = pytest.mark.long
+
 COMPARE = """
 import sys, torch
 from torch.nn import functional as F
