@@ -33,7 +33,8 @@ _LANGUAGE = "en_US.UTF-8"
 _SCHEMA = """
     SELECT sum(xmin::text::bigint) FROM (
       SELECT xmin FROM pg_attribute UNION ALL SELECT xmin FROM pg_trigger
-      UNION ALL SELECT xmin FROM pg_constraint UNION ALL SELECT xmin FROM pg_attrdef) AS written
+      UNION ALL SELECT xmin FROM pg_constraint UNION ALL SELECT xmin FROM pg_attrdef
+      UNION ALL SELECT xmin FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS written
 """
 #: Takes away what is there, in any order, and lets numbers begin anew. Most tables are empty, and TRUNCATE is slow.
 _EMPTY = """
