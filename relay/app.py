@@ -24,6 +24,7 @@ from relay.parts import CrcrParts
 from relay.settings import RelaySettings, with_secrets
 from relay.store.clock import record_clock
 from relay.store.engine import Store, open_engine, upgrade_database
+from relay.trail.tracing import is_on
 from relay.wake import CeleryWaker
 from relay.web import (
     action_api,
@@ -62,6 +63,7 @@ from relay.web.error_handlers import install_error_handlers
 from relay.web.live.access import LiveParts
 from relay.web.pages import sign_in
 from relay.web.revalidation import RevalidationMiddleware
+from relay.web.tracing import TracingMiddleware
 from relay.web.visit import VisitMiddleware
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -129,6 +131,8 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        # Spans are ours to send: FastAPI's hold what a caller wrote.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         redirect_slashes=False,
         routes=_routes(),
         lifespan=partial(_lifespan, context),
@@ -141,6 +145,8 @@ def create_app(
     app.state.figures = CollectorRegistry()
     app.state.figures.register(RecordFigures(partial(probes.read_figures, context)))
     app.add_middleware(MeasuringMiddleware, figures=ProcessFigures(app.state.figures))
+    if is_on():
+        app.add_middleware(TracingMiddleware)
     install_error_handlers(app)
     return app
 

@@ -8,7 +8,8 @@ A selection that is not safe is widened to every test; it is never left empty wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from selector.catalog import Catalog, CatalogCache, build_catalog
@@ -36,6 +37,12 @@ from selector.types import (
 )
 
 _NOTES_CAP = 20
+#: Entered around a stage, by whoever wants to know how long it takes.
+Watch = Callable[[str], AbstractContextManager[object]]
+
+
+def _unwatched(_stage: str) -> AbstractContextManager[object]:
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +70,34 @@ def select(
     device: str = "",
     budget: Budget | None = None,
     cache: CatalogCache | None = None,
+    watch: Watch = _unwatched,
 ) -> Outcome:
     """Select the base tests that `diff` can affect. `title` and `body` are the author's words, untrusted.
 
     Without `llm` stage 3 ranks offline, `budget` bounds what asking it may cost; without `manifests` stage 4 is left
     out; without anything `known` stage 2 has only what is written. `cut` says how much of it is to run. `device` names
     what the plan is for and goes into its key. `cache` holds what was read of earlier trees and changes nothing but the
-    time. The same input gives the same answer.
+    time. `watch` is entered around each stage, with its name. The same input gives the same answer.
     """
     asked = _Asked(diff, base, head, title, body, llm, manifests, Heard(known), cut, device, budget)
-    change = on_out_of_tree_device(analyse(diff, base, head))
+    with watch("change"):
+        change = on_out_of_tree_device(analyse(diff, base, head))
     funnel = [_count_files(change)]
     if not (change.relevant or change.unreadable or cut.full):
         return Outcome(change, _nothing(asked, funnel, "no changed file can affect a test"))
 
-    catalog = build_catalog(head, cache)
-    ownership = link_tests(change, catalog, f"{title}\n{body}", asked.heard.known)
-    triaged = _triaged(asked, change, catalog, ownership)
+    with watch("ownership"):
+        catalog = build_catalog(head, cache)
+        ownership = link_tests(change, catalog, f"{title}\n{body}", asked.heard.known)
+    with watch("triage"):
+        triaged = _triaged(asked, change, catalog, ownership)
     if triaged.state is SelectionState.NOTHING_AFFECTED:
         return Outcome(change, _nothing(asked, funnel, *triaged.reasons), catalog)
     considered = len(triaged.considered)
     funnel.append(_count(Stage.OWNERSHIP, catalog.size, considered, _ownership_summary(triaged)))
     funnel.append(_count(Stage.TRIAGE, considered, len(triaged.result.kept), _triage_summary(triaged)))
-    return Outcome(change, _planned(asked, triaged, catalog, ownership, funnel), catalog)
+    with watch("manifests"):
+        return Outcome(change, _planned(asked, triaged, catalog, ownership, funnel), catalog)
 
 
 @dataclass(frozen=True, slots=True)

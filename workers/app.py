@@ -13,10 +13,11 @@ from typing import Any
 
 import structlog
 from celery import Celery
-from celery.signals import worker_shutting_down
+from celery.signals import worker_process_shutdown, worker_shutting_down
 
 from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
 from relay.trail.redaction import Redactor
+from relay.trail.tracing import TracingUnavailableError, start_tracing, stop_tracing
 from selector.triage import LlmClient
 from workers.builds.build_process import parsed_command
 from workers.builds.native_build import NativeBuilds
@@ -64,10 +65,20 @@ def create_celery(settings: WorkerSettings) -> Celery:
     shutdown = _shutdown_flag()
 
     def wake() -> None:
+        # In the process that works: the thread that sends spans does not outlive a fork.
+        try:
+            start_tracing("oot-relay-worker", Redactor(settings.own_secrets()))
+        except TracingUnavailableError as error:
+            log.warning("no spans", problem=str(error))
         log.info("woken", shards=work_until_idle(settings, shutdown))
 
+    worker_process_shutdown.connect(_send_last_spans)
     app.task(name=WAKE_TASK, shared=False)(wake)  # shared ones appear in every application of the process
     return app
+
+
+def _send_last_spans(**_: Any) -> None:
+    stop_tracing()
 
 
 def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:

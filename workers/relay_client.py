@@ -36,6 +36,7 @@ from relay.contract import (
     TestResult,
     WorkerPresent,
 )
+from relay.trail.tracing import HEADER, present_traceparent
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -168,7 +169,7 @@ class RelayClient:
 
     def _try(self, path: str, content: bytes) -> httpx.Response:
         try:
-            response = self._http.post(path, content=content, headers={"Content-Type": "application/json"})
+            response = self._http.post(path, content=content, headers={"Content-Type": "application/json"} | _trace())
         except httpx.TransportError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
         if response.status_code >= 500 or response.status_code in _TRIED_AGAIN:
@@ -186,6 +187,12 @@ class RelayClient:
                 "Check that RELAY_URL points to a relay of the same version."
             )
         return response
+
+
+def _trace() -> dict[str, str]:
+    """What the relay's spans of this request belong to."""
+    present = present_traceparent()
+    return {HEADER: present} if present else {}
 
 
 def _shard(lease: Lease, verb: str) -> str:

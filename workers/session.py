@@ -25,6 +25,7 @@ from relay.contract import (
     TriageSettings,
 )
 from relay.trail.redaction import Redactor
+from relay.trail.tracing import span, usable_traceparent
 from selector.catalog import CatalogFile
 from selector.history import read_history
 from selector.known import History, Known
@@ -89,8 +90,8 @@ class Session:
     redact: Callable[[str], str] = field(default_factory=Redactor)
 
     def run(self) -> int:
-        """Work until nothing is due; returns how many shards were taken. What keeps it from work is logged: a relay that
-        cannot be used, a disk that takes nothing. The relay's sweep wakes us again."""
+        """Work until nothing is due; returns how many shards were taken. What keeps it from work is logged: a relay
+        that cannot be used, a disk that takes nothing. The relay's sweep wakes us again."""
         taken = 0
         try:
             self.workspace.check_room()
@@ -103,7 +104,14 @@ class Session:
                 if lease is None:
                     break
                 taken += 1
-                with bound_contextvars(run=lease.run_id, shard=lease.shard_id, kind=lease.kind, attempt=lease.attempt):
+                about = {
+                    "run": lease.run_id,
+                    "shard": lease.shard_id,
+                    "kind": lease.kind.value,
+                    "attempt": lease.attempt,
+                }
+                parent = usable_traceparent(lease.traceparent)
+                with span(f"shard {lease.kind}", parent, **about), bound_contextvars(**about):
                     self._take(lease)
         except (RelayError, NoRoomError) as error:
             log.warning("no shard can be leased", error=str(error))

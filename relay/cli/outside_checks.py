@@ -67,9 +67,10 @@ def check_model_answers(settings: RelaySettings) -> Check:
     import httpx
 
     from relay.outgoing import open_client
+    from relay.trail.known_secrets import without_login
 
     base = (settings.llm_base_url or "").rstrip("/")
-    said = f"{settings.llm_model} at {base} ({settings.llm_provider})"
+    said = f"{settings.llm_model} at {without_login(base)} ({settings.llm_provider})"
     key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else ""
     shown = {"Authorization": f"Bearer {key}"} if settings.llm_provider == "openai" else {"x-api-key": key}
     headers = {"anthropic-version": "2023-06-01"} if settings.llm_provider == "anthropic" else {}

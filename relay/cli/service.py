@@ -34,7 +34,7 @@ def up(
 
     from relay.cli.connect import load_settings
     from relay.cli.database import telling_of_the_database
-    from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
+    from relay.cli.foreground import log_to_stderr, sending_spans, started, wait_for_stop, watching_signals
     from relay.machine.embedded import EmbeddedService
 
     if reload:
@@ -44,7 +44,7 @@ def up(
         return
     out, settings = Output(as_json), load_settings()
     log_to_stderr(settings)
-    with watching_signals() as stop:
+    with sending_spans(settings, "web"), watching_signals() as stop:
         service = EmbeddedService(settings, host=host, port=port, workers=workers)
         with ExitStack() as stack:
             with telling_of_the_database(settings.database_url):
@@ -72,7 +72,7 @@ def serve(
     from relay.app import create_app
     from relay.cli.connect import load_settings
     from relay.cli.database import telling_of_the_database
-    from relay.cli.foreground import log_to_stderr, started, wait_for_stop, watching_signals
+    from relay.cli.foreground import log_to_stderr, sending_spans, started, wait_for_stop, watching_signals
     from relay.machine.background_process import background_process
     from relay.machine.listening import listen, url_of
     from relay.machine.web_thread import web_thread
@@ -85,7 +85,12 @@ def serve(
         return
     settings = with_secrets(load_settings())
     log_to_stderr(settings)
-    with watching_signals() as stop, listen(host, port) as listener, ExitStack() as stack:
+    with (
+        sending_spans(settings, "web"),
+        watching_signals() as stop,
+        listen(host, port) as listener,
+        ExitStack() as stack,
+    ):
         with telling_of_the_database(settings.database_url):
             app = create_app(settings, answers_only=True)
         if not web_only:

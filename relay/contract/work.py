@@ -129,7 +129,8 @@ class TestedOn(Message):
 
 class Lease(Message):
     """The right to work on one shard for `expires_in_s` seconds, renewed by heartbeats. `tested_on` is the environment
-    that the run was planned on, for the shards that run its tests."""
+    that the run was planned on, for the shards that run its tests. `traceparent` is what spans of the shard belong to
+    (W3C Trace Context), empty while no spans are sent."""
 
     lease_id: str
     shard_id: int
@@ -141,6 +142,7 @@ class Lease(Message):
     select: SelectOrder | None = None
     tests: tuple[TestOrder, ...] = ()
     tested_on: TestedOn | None = None
+    traceparent: str = Field(default="", max_length=55)
 
 
 class LeaseRequest(Message):

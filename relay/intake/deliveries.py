@@ -33,6 +33,7 @@ from relay.intake.events import (
 from relay.intake.full_wishes import NO_WISHES, FullWishes, full_wishes
 from relay.outbox.queue import enqueue
 from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_run
+from relay.runs.spans import delivery_handled
 from relay.store.crcr_models import OutboxKind
 from relay.store.models import Delivery, DeliveryState, Run, Trigger
 
@@ -112,6 +113,7 @@ def process_delivery(
     with structlog.contextvars.bound_contextvars(delivery=delivery.delivery_id):
         run = _act(session, delivery, _Asked(device, now, wishes, listening or Listening()))
     delivery.run_id = run.id if run else None
+    delivery_handled(session, delivery, now)
     return run is not None
 
 

@@ -48,6 +48,8 @@ def worker_environment(
     """The whole environment of a worker: the harmless part of `parent`, the parent's tuning, and where things are.
     `broker` is the descriptor of `handed_broker`."""
     tuning = {name: parent[name] for name in _TUNING if name in parent}
+    # Where spans go, and no key for it: whoever runs beside a worker could read its environment.
+    tuning |= {name: text for name, text in parent.items() if name.startswith("OTEL_") and "HEADERS" not in name}
     own = {
         "RELAY_URL": url,
         **({"RELAY_BROKER_URL": settings.broker_url} if broker is None else {_BROKER_FILE: f"/dev/fd/{broker}"}),

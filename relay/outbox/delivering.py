@@ -24,6 +24,7 @@ from relay.outbox.types import Ending, HoldsConnections, Letter, Postponed, Send
 from relay.store.crcr_models import OutboxKind
 from relay.store.engine import Store
 from relay.trail.redaction import Redactor
+from relay.trail.tracing import span
 
 _log = structlog.get_logger(__name__)
 
@@ -117,7 +118,8 @@ class Deliverer:
 
     def _send(self, letter: Letter) -> Ending:
         try:
-            ending = self._senders[letter.kind].send(letter)
+            with span(f"letter {letter.kind}", target=letter.target, attempt=letter.attempt, item=letter.id):
+                ending = self._senders[letter.kind].send(letter)
         except Exception as fault:  # noqa: BLE001  # a sender's bug, or its database: the letter is kept, not the thread lost
             _log.error("outbox_sender_failed", item=letter.id, kind=letter.kind, exc_info=True)
             return Postponed(f"the relay's own fault: {type(fault).__name__}")

@@ -14,6 +14,7 @@ from sqlalchemy import CursorResult, select, update
 from sqlalchemy.orm import Session
 
 from relay.runs.event_log import log_after_commit
+from relay.runs.spans import run_ended
 from relay.store.models import Run, RunEvent, Shard, ShardState
 from relay.views import RunState
 
@@ -90,6 +91,8 @@ def transition(
     kind = f"{_word(record)}.{to}"
     if isinstance(record, Run):
         note(session, record.id, now, kind, text)
+        if to in FINAL_RUN_STATES:
+            run_ended(session, record, now)
     else:
         note(session, record.run_id, now, kind, text, shard=record.id)
 

@@ -23,6 +23,7 @@ from relay.runs.reconcile import reconcile
 from relay.runs.states import FINAL_RUN_STATES, FINAL_SHARD_STATES, lock_run
 from relay.store.engine import Store
 from relay.store.models import Run, Shard
+from relay.trail.tracing import span
 from relay.wake import Waker
 
 _log = structlog.get_logger(__name__)
@@ -171,7 +172,8 @@ class Sweeper:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self.sweep()
+            with span("sweep"):
+                self.sweep()
             self._stopping.wait(self._interval_s)
 
     def _step(self, step: str, work: Callable[[], object]) -> None:

@@ -26,6 +26,8 @@ SECRETS = (
     "llm_api_key",
     "database_url",
     "broker_url",
+    "upstream_clone_url",
+    "llm_base_url",
 )
 _ORIGINALS = frozenset({REDIS_LOGIN, *(ORIGINAL_NAMES[name] for name in SECRETS if name in ORIGINAL_NAMES)})
 _KNOWN = frozenset({*SECRETS, *(variable.lower() for variable in _ORIGINALS)})

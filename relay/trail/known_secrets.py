@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, SecretStr
 
@@ -55,3 +55,11 @@ def _of_headers(headers: str) -> Iterator[str]:
     for header in headers.split(","):
         value = header.partition("=")[2].strip()
         yield from (value, unquote(value))
+
+
+def without_login(url: str) -> str:
+    """The address without user and password, where these are for the web; others name a user that is no secret."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or "@" not in parts.netloc:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

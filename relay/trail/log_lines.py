@@ -15,6 +15,8 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
+from relay.trail.tracing import present_ids
+
 #: Libraries that report every step at INFO.
 _CHATTY = ("httpx", "alembic", "uvicorn.error")
 
@@ -27,6 +29,7 @@ def write_log_lines(level: int, redact: Callable[[str], str]) -> None:
 
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        _add_trace,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
@@ -53,6 +56,12 @@ def write_log_lines(level: int, redact: Callable[[str], str]) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
+
+
+def _add_trace(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The ids by which a line is found from a trace, and a trace from a line."""
+    line.update(present_ids())
+    return line
 
 
 class _ToStderr(logging.Handler):

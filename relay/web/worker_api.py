@@ -47,6 +47,7 @@ from relay.runs.past import seconds_of
 from relay.runs.past_outcomes import failed_last, failed_with
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.run_log import accept_log
+from relay.runs.spans import run_traceparent
 from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
 from relay.store.models import PlannedTest, Run
@@ -167,6 +168,7 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
         select=_select_order(context, leased, manifests) if shard.kind is ShardKind.SELECT else None,
         tests=tuple(_order(test) for test in leased.tests),
         tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on and shard.kind is ShardKind.TEST else None,
+        traceparent=run_traceparent(run),
     )
 
 

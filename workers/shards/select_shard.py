@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from relay.contract import NotTested, SelectionReport, SelectOrder, TestedOn
+from relay.trail.tracing import span
 from selector.catalog import CatalogCache
 from selector.cut import WHOLE, Cut
 from selector.known import NOTHING, Known
@@ -94,6 +95,7 @@ class SelectRun:
                 device=self.device,
                 budget=budget,
                 cache=self.catalog,
+                watch=lambda stage: span(f"stage {stage}"),
             )
 
     def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:

@@ -24,6 +24,7 @@ from relay.contract import (
     TestResult,
     Tree,
 )
+from relay.trail.tracing import span
 from workers.device_runner import DeviceRunner
 from workers.runner.types import RunnerTree, TestOutcome, WantedTest
 from workers.shards.base_results import BaseResults, NothingKnown
@@ -64,7 +65,9 @@ class ShardRun:
             if self.should_stop():
                 return False
             self.say(f"running {file} ({number} of {len(by_file)})")
-            if not _FileRun(self, file, {order.id: order for order in orders}).run():
+            with span("test file", file=file, tests=len(orders)):
+                complete = _FileRun(self, file, {order.id: order for order in orders}).run()
+            if not complete:
                 return False
         return True
 

@@ -10,15 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
+from relay.trail.known_secrets import without_login
 
-def without_login(url: str) -> str:
-    """The address without user and password, where these are for the web; others name a user that is no secret."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or "@" not in parts.netloc:
-        return url
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+__all__ = ["login_apart", "without_login"]
 
 
 @contextmanager

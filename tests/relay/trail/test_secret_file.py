@@ -31,6 +31,8 @@ def test_every_secret_can_be_in_a_file(name: str, tmp_path: Path, monkeypatch: p
     content = "redis://:p@cache:6379/0" if name.endswith("_url") else SECRET
     (tmp_path / "given").write_text(f"\ufeff\n{content}\r\n")
     given(monkeypatch, name, tmp_path / "given")
+    if name == "llm_base_url":
+        monkeypatch.setenv("RELAY_LLM_MODEL", "m")  # they belong together
     assert plain(getattr(RelaySettings(), name)) == content
     assert variable_of(name) == f"RELAY_{name.upper()}_FILE"
 

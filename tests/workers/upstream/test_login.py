@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from relay.contract import Change
+from relay.trail.known_secrets import without_login
 from workers.upstream.checkout import Mirrors
 from workers.upstream.git import GitError
-from workers.upstream.login import login_apart, without_login
+from workers.upstream.login import login_apart
 
 SECRET = "p/ss:w@rd"
 QUOTED = "p%2Fss%3Aw%40rd"
-CHANGE = {"repo": "o/n", "fetch_ref": "", "base_sha": "b" * 40, "head_sha": "a" * 40}
+COMMITS = ("b" * 40, "a" * 40)
 
 
 class _Asks(BaseHTTPRequestHandler):
@@ -50,7 +51,9 @@ def server() -> Iterator[tuple[str, list[str]]]:
 
 def test_git_logs_in_and_says_nothing_of_it(server: tuple[str, list[str]], tmp_path: Path) -> None:
     address, seen = server
-    change = Change(clone_url=f"http://me:{QUOTED}@{address}/upstream.git", **CHANGE)
+    base, head = COMMITS
+    url = f"http://me:{QUOTED}@{address}/upstream.git"
+    change = Change(repo="o/n", clone_url=url, fetch_ref="", base_sha=base, head_sha=head)
     mirror = Mirrors(tmp_path / "mirrors").open(change.clone_url)
     with pytest.raises(GitError) as failed:
         mirror.ensure(change)
