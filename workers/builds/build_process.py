@@ -10,7 +10,6 @@ import os
 import selectors
 import shlex
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -126,9 +125,7 @@ def _started(
         try:
             yield process, reading
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            sandbox.end(process)
     finally:
         os.close(reading)
 

@@ -31,11 +31,11 @@ _FIXED = {
 }
 
 
-def command(python: Path, control: int, folder: Path) -> tuple[str, ...]:
-    """The warm parent's program, which talks on the descriptor `control` and writes into `folder`. Unbuffered, for last
-    words before a crash; `-P`, so that the folder it runs in hides no module; `-B`, because a folder of bytecode may be
-    shared with another tree."""
-    return (str(python), "-P", "-B", "-u", "-m", "workers.runner.child.warm", str(control), str(folder))
+def command(python: Path, control: int, folders: tuple[Path, ...]) -> tuple[str, ...]:
+    """The warm parent's program, which talks on the descriptor `control`, writes into the first of `folders`, and
+    clears all of them after each child. Unbuffered, for last words before a crash; `-P`, so that the folder it runs in
+    hides no module; `-B`, because a folder of bytecode may be shared with another tree."""
+    return (str(python), "-P", "-B", "-u", "-m", "workers.runner.child.warm", str(control), *map(str, folders))
 
 
 def child_environment(

@@ -9,6 +9,9 @@ from workers.runner.types import Collection, RunnerLimits
 from workers.runner.watch import End, Ending
 
 STOPPED = "the collection was stopped"
+#: Characters of all tests of a file; PyTorch's largest has a tenth of it.
+_LISTED_CHARS = 1 << 26
+_REFUSALS = 1_000
 
 
 class Findings:
@@ -18,17 +21,27 @@ class Findings:
         self._file = file
         self._tests: dict[str, CollectedTest] = {}
         self._refusals: list[str] = []
+        self._room = _LISTED_CHARS
 
     def receive(self, event: Event) -> None:
         match event:
-            case Found(id=test):
-                fields = (event.cls, event.base, event.method, event.op, event.dtype)
-                pairs = tuple((pair[0], pair[1]) for pair in event.parameters if len(pair) == 2)
-                self._tests.setdefault(test, CollectedTest(test, self._file, *fields, pairs))
-            case Refused(reason=reason):
+            # A file has tests of its own and no others', whoever says so.
+            case Found(id=test) if test.startswith(f"{self._file}::") and test not in self._tests:
+                self._list(event)
+            case Refused(reason=reason) if len(self._refusals) < _REFUSALS:
                 self._refusals.append(reason)
             case _:
                 pass
+
+    def _list(self, found: Found) -> None:
+        pairs = tuple((pair[0], pair[1]) for pair in found.parameters if len(pair) == 2)
+        fields = (found.cls, found.base, found.method, found.op, found.dtype)
+        if self._room <= 0:
+            return
+        self._room -= len(found.id) + sum(len(text or "") for text in (*fields, *sum(pairs, ())))
+        if self._room <= 0:
+            self._refusals.append("the file lists more tests than can be taken in; those after them are left out")
+        self._tests[found.id] = CollectedTest(found.id, self._file, *fields, pairs)
 
     def collection(self, problem: str) -> Collection:
         """`problem` is what was seen from outside."""

@@ -35,6 +35,7 @@ class Ledger:
         self._on_outcome = on_outcome
         self._executed = ExecutedNames(on_executed) if on_executed is not None else None
         self._began_at = 0.0
+        self._child_at = time.monotonic()
         #: What a test of the running child printed, by its id.
         self.printed: Callable[[str], str] = _nothing
         self.running: str | None = None
@@ -50,6 +51,7 @@ class Ledger:
         self._ordered = dict.fromkeys(self.pending_of(ids))
         self.running, self.progressed, self.refusal = None, False, ""
         self.printed = _nothing
+        self._child_at = time.monotonic()
         if self._executed is not None:
             self._executed.forget()
 
@@ -64,7 +66,9 @@ class Ledger:
                 operators = tuple(storable(name)[:OPERATOR_CHARS] for name in event.operators[:OPERATORS_CAP] if name)
                 observation = _CLAIMS[event.observation]
                 output = self.printed(test) if observation is Observation.FAILED else ""
-                self._settle(test, observation, event.detail, event.duration_s, operators, output=output)
+                # Times plan later shards, so no test can say that it took longer than its process has lived.
+                seconds = min(event.duration_s, time.monotonic() - self._child_at)
+                self._settle(test, observation, event.detail, seconds, operators, output=output)
             case Executed(id=test) if self._executed is not None and test in {"", self.running}:
                 self._executed.receive(event)
             case Refused(reason=reason):

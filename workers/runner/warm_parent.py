@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import time
@@ -27,7 +26,6 @@ from workers.runner.types import Installation, RunnerTree
 
 _POLL_S = 0.1
 _FOLLOW_S = 3.0
-_REAP_S = 30.0
 
 
 class WarmParent:
@@ -37,9 +35,14 @@ class WarmParent:
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], control: socket.socket, output: OutputTail, cookie: str
+        self,
+        sandbox: Sandbox,
+        process: subprocess.Popen[bytes],
+        control: socket.socket,
+        output: OutputTail,
+        cookie: str,
     ) -> None:
-        self._process, self._control, self._cookie = process, control, cookie
+        self._sandbox, self._process, self._control, self._cookie = sandbox, process, control, cookie
         self.output = output
         self.problem: str | None = None
         self.lost = False
@@ -128,9 +131,7 @@ class WarmParent:
         if status is None and self.lost and not self._hangs:
             with suppress(subprocess.TimeoutExpired):
                 status = self._process.wait(_FOLLOW_S)
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait(_REAP_S)
+        self._sandbox.end(self._process)
         end_strays(self._cookie)
         self.output.drain()
         self.output.close()
@@ -158,7 +159,7 @@ def start_warm_parent(
         try:
             process = sandbox.start(
                 Launch(
-                    argv=command(installation.python, theirs.fileno(), sandbox.temporary_root(scratch)),
+                    argv=command(installation.python, theirs.fileno(), sandbox.private(scratch)),
                     environment=child_environment(
                         installation, torch_path=tree.torch_path, staged=staged, cookie=cookie, recording=recording
                     ),
@@ -175,7 +176,7 @@ def start_warm_parent(
             raise
         finally:
             os.close(output_in)
-    return WarmParent(process, ours, OutputTail(output, output_bytes), cookie)
+    return WarmParent(sandbox, process, ours, OutputTail(output, output_bytes), cookie)
 
 
 def _readable(installation: Installation, tree: RunnerTree, staged: Path) -> tuple[Path, ...]:
@@ -183,7 +184,8 @@ def _readable(installation: Installation, tree: RunnerTree, staged: Path) -> tup
     if tree.torch_path is not None:
         folders.append(tree.torch_path)
     if installation.library is not None:
-        folders.append(installation.library.resolve().parent)
+        # Alone: its folder has a lock that every shard of this machine takes.
+        folders.append(installation.library.resolve())
     if installation.profile.endswith(".toml"):
         folders.append(Path(installation.profile).absolute())
     return tuple(folders)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from relay.contract import Observation
 from workers.runner.child.events import Began, Ended, Event, Refused
 from workers.runner.ledger import Ledger
@@ -19,10 +23,17 @@ def outcomes_of(*events: Event) -> tuple[list[TestOutcome], Ledger]:
 
 def test_an_honest_child_settles_its_tests() -> None:
     outcomes, ledger = outcomes_of(
-        Began("a"), Ended("a", "passed", 0.5, "", []), Began("b"), Ended("b", "failed", 1, "x", [])
+        Began("a"), Ended("a", "passed", 1e-9, "", []), Began("b"), Ended("b", "failed", 0, "x", [])
     )
-    assert outcomes == [TestOutcome("a", Observation.PASSED, 0.5), TestOutcome("b", Observation.FAILED, 1, "x")]
+    assert outcomes == [TestOutcome("a", Observation.PASSED, 1e-9), TestOutcome("b", Observation.FAILED, 0, "x")]
     assert ledger.pending_of(["a", "b"]) == []
+
+
+@pytest.mark.parametrize("seconds", [1e308, math.inf, math.nan, -1.0])
+def test_no_test_takes_longer_than_its_process(seconds: float) -> None:
+    """Recorded times plan the shards of others."""
+    outcomes, _ = outcomes_of(Began("a"), Ended("a", "passed", seconds, "", []))
+    assert 0 <= outcomes[0].duration_s < 10
 
 
 def test_lies_that_make_no_sense_are_dropped() -> None:

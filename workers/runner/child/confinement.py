@@ -19,9 +19,12 @@ from pathlib import Path
 from workers.runner.child.order import Order
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 #: Out of reach of tests that close "all" descriptors up to a guessed number.
 HIGH_DESCRIPTOR = 500
+#: Each can hold a buffer of the kernel's, which no limit of memory counts.
+DESCRIPTORS = 4096
 
 
 def die_with_parent() -> None:
@@ -32,6 +35,12 @@ def die_with_parent() -> None:
 def keep_orphans() -> None:
     """Have orphaned descendants become children of this process (`prctl(2)`): none gets away by forking twice."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def close_memory(*, closed: bool) -> None:
+    """Have the kernel keep other processes of this user out of this one's memory and descriptors, or let them in
+    (`prctl(2)`, PR_SET_DUMPABLE). A fork takes it over."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0 if closed else 1)
 
 
 def flush_everything() -> None:
@@ -48,6 +57,7 @@ def take_limits(order: Order) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_FSIZE, order.file_bytes)
     _limit(resource.RLIMIT_AS, order.address_space_bytes)
+    _limit(resource.RLIMIT_NOFILE, DESCRIPTORS)
     _limit(resource.RLIMIT_NPROC, order.processes + threads_of_user())
     # When memory runs out, the kernel takes the test and not the worker.
     with suppress(OSError):

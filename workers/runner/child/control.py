@@ -53,7 +53,7 @@ class Pong:
 @dataclass(frozen=True, slots=True)
 class Exited:
     """The child is gone; `status` in the sense of `subprocess` (negative: a signal). Unless `clean`, some of what it
-    left behind would not die."""
+    left behind would not die, or would not be removed."""
 
     status: int
     clean: bool

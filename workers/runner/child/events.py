@@ -75,6 +75,7 @@ CROWDED = 87
 Event = Found | Refused | Began | Ended | Executed | Finished
 _LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Executed, Finished)
 _SEAL_BYTES = 8
+_DIGITS = 18
 
 
 def mark(test: str) -> str:
@@ -106,7 +107,8 @@ class Reader:
         if not hmac.compare_digest(seal, _seal(body, self._key)):
             return None
         number, _, text = body.partition(b" ")
-        if int(number) <= self._last:
+        # Whoever has the key seals what he likes; `int` takes more than digits, and thousands of them not at all.
+        if not number.isdigit() or len(number) > _DIGITS or int(number) <= self._last:
             return None
         self._last = int(number)
         return _LANGUAGE.decode(text)

@@ -17,7 +17,7 @@ from typing import NoReturn
 import pytest
 
 from workers.runner.child.channel import Channel
-from workers.runner.child.confinement import die_with_parent, flush_everything, show_stacks, take_limits
+from workers.runner.child.confinement import close_memory, die_with_parent, flush_everything, show_stacks, take_limits
 from workers.runner.child.executed import ExecutedFunctions
 from workers.runner.child.functions import Recorder
 from workers.runner.child.generation import Generation
@@ -50,6 +50,7 @@ def live(order: Order, pipes: tuple[int, int], folder: Path, parent: int, record
     events, output = pipes
     try:
         os.setsid()
+        close_memory(closed=False)
         die_with_parent()
         if os.getppid() != parent:
             os._exit(status)

@@ -1,8 +1,9 @@
-"""The warm parent: `python -P -B -u -m workers.runner.child.warm SOCKET FOLDER`. Imports torch once and forks a child
-for every order that comes over the socket, one at a time.
+"""The warm parent: `python -P -B -u -m workers.runner.child.warm SOCKET FOLDER...`. Imports torch once and forks a
+child for every order that comes over the socket, one at a time.
 
 It only imports: a process that ran a backward pass, or has a second thread, cannot be forked. It reads no test file but
-to see which modules to import, judges nothing, and lives as long as its socket. FOLDER is where children may write.
+to see which modules to import, judges nothing, and lives as long as its socket. The first FOLDER is where children
+write; all of them are emptied after each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import ctypes
 import gc
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -19,7 +19,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from workers.runner.child.confinement import die_with_parent, keep_orphans, reset_signals, threads_of_user
+from workers.runner.child.confinement import close_memory, die_with_parent, keep_orphans, reset_signals, threads_of_user
 from workers.runner.child.control import (
     CONTROL,
     PACKET_CAP,
@@ -36,6 +36,7 @@ from workers.runner.child.control import (
 from workers.runner.child.descendants import end_descendants
 from workers.runner.child.device import import_torch
 from workers.runner.child.functions import Recorder, recorder_if_asked
+from workers.runner.child.leftovers import Leftovers
 from workers.runner.child.order import Order
 from workers.runner.child.preload import preload
 from workers.runner.child.program import live
@@ -46,16 +47,18 @@ _HUNT_S = 3.0
 
 def main() -> int:
     die_with_parent()
+    # What a test changes in this process would be in every test file after its own.
+    close_memory(closed=True)
     keep_orphans()
     reset_signals()
     control = socket.socket(fileno=int(sys.argv[1]))
-    folder = Path(sys.argv[2])
+    folders = [Path(word) for word in sys.argv[2:]]
     # Modules that read the command line while they are imported must not read this one.
     sys.argv = ["pytest"]
     threads_of_user()
     # What is imported here stays for good; to look through it for garbage takes a quarter of the time of the imports.
     gc.disable()
-    parent = WarmParent(control, folder, recorder_if_asked())
+    parent = WarmParent(control, folders, recorder_if_asked())
     parent.say(Ready(import_torch()))
     parent.serve()
     return 0
@@ -64,11 +67,11 @@ def main() -> int:
 class WarmParent:
     """One socket, at most one child."""
 
-    def __init__(self, control: socket.socket, folder: Path, recorder: Recorder | None) -> None:
-        self._control, self._folder, self._recorder = control, folder, recorder
+    def __init__(self, control: socket.socket, folders: list[Path], recorder: Recorder | None) -> None:
+        self._control, self._folders, self._recorder = control, folders, recorder
+        self._leftovers: Leftovers | None = None
         self._child: int | None = None
         self._child_end = -1
-        self._child_folder: Path | None = None
 
     def say(self, message: Message) -> None:
         # Nobody is left to hear it: `serve` sees the end of the socket.
@@ -108,13 +111,15 @@ class WarmParent:
         if self._recorder is None:
             # With a recorder each child imports for itself, or what runs then would count for all files after it.
             preload(Path(order.path))
-        self._child_folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folder))
+        if self._leftovers is None:
+            self._leftovers = Leftovers(self._folders)
+        folder = Path(tempfile.mkdtemp(prefix="child-", dir=self._folders[0]))
         gc.freeze()
         parent = os.getpid()
         child = os.fork()
         if child == 0:
             self._control.close()
-            live(order, (events, output), self._child_folder, parent, self._recorder)
+            live(order, (events, output), folder, parent, self._recorder)
         os.close(events)
         os.close(output)
         self._child, self._child_end = child, os.pidfd_open(child)
@@ -129,12 +134,8 @@ class WarmParent:
         _, status = os.waitpid(self._child, 0)
         os.close(self._child_end)
         self._child, self._child_end = None, -1
-        clean = end_descendants(_HUNT_S)
+        clean = end_descendants(_HUNT_S) and self._leftovers is not None and self._leftovers.remove()
         self.say(Exited(os.waitstatus_to_exitcode(status), clean))
-        if self._child_folder is not None:
-            # A test may have left what cannot be removed; the folder goes whole with the worker's.
-            with suppress(RecursionError):
-                shutil.rmtree(self._child_folder, ignore_errors=True)
 
     def _kill(self) -> None:
         if self._child is not None:

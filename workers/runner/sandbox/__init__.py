@@ -4,11 +4,12 @@ Owns the start and the walls, and knows nothing of tests. `find_sandbox` gives t
 """
 
 from workers.runner.sandbox.find import SandboxMode, SandboxUnavailableError, choose_sandbox, find_sandbox
+from workers.runner.sandbox.guarded import Guarded, Unconfined
 from workers.runner.sandbox.interpreter import interpreter_folders
 from workers.runner.sandbox.launch import Launch, Sandbox, SandboxLimits
-from workers.runner.sandbox.unconfined import Unconfined
 
 __all__ = [
+    "Guarded",
     "Launch",
     "Sandbox",
     "SandboxLimits",

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from workers.runner.sandbox.identity import Identity, new_identity
 from workers.runner.sandbox.launch import Launch, SandboxLimits
-from workers.runner.sandbox.mounts import TEMPORARY, Mounts, outermost, require_open
+from workers.runner.sandbox.mounts import SHARED_MEMORY, TEMPORARY, Mounts, outermost, require_open
 
 _HOST = "sandbox"
 #: What `setpriv` needs to step down from root. It leaves none of them to the program.
@@ -27,6 +28,7 @@ class Bubblewrap:
     then."""
 
     name = "bubblewrap"
+    keeps_files = True
 
     def __init__(self, program: Path, syscall_filter: bytes, limits: SandboxLimits, problem: str = "") -> None:
         self._program = program
@@ -37,6 +39,9 @@ class Bubblewrap:
     def temporary_root(self, scratch: Path) -> Path:
         """The same for every launch: each has a /tmp of its own, in memory, gone with its last process."""
         return TEMPORARY
+
+    def private(self, scratch: Path) -> tuple[Path, ...]:
+        return (self.temporary_root(scratch), SHARED_MEMORY)
 
     def start(self, launch: Launch) -> subprocess.Popen[bytes]:
         """The process that is returned stands outside and reports the program's exit (128 + the number of a signal).
@@ -82,6 +87,12 @@ class Bubblewrap:
                 start_new_session=True,
             )
 
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """The kernel ends what is inside with the first process of it."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
     def _bounds(self, identity: Identity) -> list[str]:
         """Inside, so that they count in the program's namespace and bind neither bubblewrap nor the worker."""
         limits = self._limits
@@ -90,6 +101,7 @@ class Bubblewrap:
             f"--nproc={limits.processes + identity.processes_elsewhere()}",
             f"--fsize={limits.file_bytes}",
             f"--as={limits.address_space_bytes}",
+            f"--nofile={limits.descriptors}",
             "--core=0",
             "--",
         ]

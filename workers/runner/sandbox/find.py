@@ -6,20 +6,24 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
 from workers.runner.sandbox.bubblewrap import Bubblewrap
+from workers.runner.sandbox.guard import landlock_version
+from workers.runner.sandbox.guarded import KEEPS_SIGNALS, Guarded, Unconfined
+from workers.runner.sandbox.hints import Surroundings, next_step
 from workers.runner.sandbox.interpreter import interpreter_folders
 from workers.runner.sandbox.launch import Launch, Sandbox, SandboxLimits
 from workers.runner.sandbox.syscalls import NoFilterError, filter_program
-from workers.runner.sandbox.unconfined import Unconfined
 
 DEFAULT_LIMITS = SandboxLimits()
 #: Starting takes some hundredths of a second; a busy machine must not lose its wall for being slow.
 _PROBE_S = 10.0
 _WORDS = 300
+_NOTHING = "test code runs as the worker's own user, with the network, the processes and the files of this machine"
 
 
 class SandboxMode(StrEnum):
@@ -41,7 +45,7 @@ def choose_sandbox(mode: SandboxMode, limits: SandboxLimits = DEFAULT_LIMITS) ->
         SandboxUnavailableError: when one is required and something is missing.
     """
     if mode is SandboxMode.OFF:
-        return Unconfined(f"RELAY_SANDBOX=off: {_what_is_weaker()}. Unset it to use bubblewrap")
+        return Unconfined(f"RELAY_SANDBOX=off: {_NOTHING}. Unset it to use bubblewrap", limits)
     return find_sandbox(required=mode is SandboxMode.REQUIRED, limits=limits)
 
 
@@ -64,16 +68,32 @@ def _found(limits: SandboxLimits) -> Sandbox:
 
 def look_for_sandbox(limits: SandboxLimits = DEFAULT_LIMITS) -> Sandbox:
     """What `find_sandbox` keeps: looked for anew."""
+    try:
+        calls, missing = filter_program(), ""
+    except NoFilterError as error:
+        calls, missing = b"", str(error)
     program = shutil.which("bwrap")
     if program is None:
-        return Unconfined(f"bubblewrap is not installed: {_what_is_weaker()}. Install it: apt-get install bubblewrap")
-    try:
-        syscall_filter, problem = filter_program(), ""
-    except NoFilterError as error:
-        syscall_filter, problem = b"", f"test code may make any system call: {error}"
-    sandbox = Bubblewrap(Path(program), syscall_filter, limits, problem)
+        return _without("bubblewrap is not installed", "Install it: apt-get install bubblewrap", limits)
+    sandbox = Bubblewrap(Path(program), calls, limits, missing and f"test code may make any system call: {missing}")
     refusal = try_out(sandbox)
-    return Unconfined(f"{refusal}: {_what_is_weaker()}. {_next_step()}") if refusal else sandbox
+    if not refusal:
+        return sandbox
+    return _without(refusal, next_step(refusal, Surroundings.read(Path(program))), limits)
+
+
+def _without(reason: str, step: str, limits: SandboxLimits) -> Sandbox:
+    """The strongest that does without bubblewrap, and `step`, which would make bubblewrap work."""
+    version = landlock_version()
+    try:
+        calls = filter_program(pairs_only=True)
+    except NoFilterError as error:
+        return Unconfined(f"{reason}, and {error}: {_NOTHING}. {step}", limits)
+    sandbox = Guarded(f"{reason}: {_what_is_weaker(version)}. {step}", limits, version, calls)
+    if not version or (refusal := try_out(sandbox)):
+        missing = refusal if version else "this kernel has no Landlock"
+        return Unconfined(f"{reason}, and {missing}: {_NOTHING}. {step}", limits)
+    return sandbox
 
 
 def try_out(sandbox: Sandbox) -> str:
@@ -81,13 +101,15 @@ def try_out(sandbox: Sandbox) -> str:
     output = os.memfd_create("output")
     try:
         readable = interpreter_folders(Path(sys.executable))
-        process = sandbox.start(Launch(("true",), {"PATH": os.defpath}, Path("/"), readable, Path("/"), output=output))
-        try:
-            status = process.wait(_PROBE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            return f"{sandbox.name} did not come up within {_PROBE_S:.0f} s"
+        with tempfile.TemporaryDirectory(prefix="sandbox-") as scratch:
+            launch = Launch(("true",), {"PATH": os.defpath}, Path("/"), readable, Path(scratch), output=output)
+            process = sandbox.start(launch)
+            try:
+                status = process.wait(_PROBE_S)
+            except subprocess.TimeoutExpired:
+                return f"{sandbox.name} did not come up within {_PROBE_S:.0f} s"
+            finally:
+                sandbox.end(process)
         words = os.pread(output, _WORDS, 0).decode(errors="replace").strip().replace("\n", "; ")
     except OSError as error:
         return f"{sandbox.name} cannot start a program ({error})"
@@ -96,13 +118,7 @@ def try_out(sandbox: Sandbox) -> str:
     return "" if status == 0 else f"{sandbox.name} cannot start a program ({words or f'exit status {status}'})"
 
 
-def _what_is_weaker() -> str:
-    # No other user for root here: without a root folder of its own, that user may not even reach the interpreter.
-    user = "root" if os.geteuid() == 0 else "the worker's own user"
-    return f"test code runs as {user}, with the network, the processes and the files of this machine"
-
-
-def _next_step() -> str:
-    if os.geteuid() == 0:
-        return "In a container, give it the capability SYS_ADMIN, or run the worker as a user who may make namespaces"
-    return "Let users make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)"
+def _what_is_weaker(version: int) -> str:
+    user = "a user of its own" if os.geteuid() == 0 else "the worker's own user"
+    more = "" if version >= KEEPS_SIGNALS or os.geteuid() == 0 else ", can end the worker"
+    return f"test code runs as {user} behind Landlock alone, sees what runs here{more} and can fill the disk"

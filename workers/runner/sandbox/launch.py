@@ -36,6 +36,7 @@ class SandboxLimits:
     the rest but `temporary_bytes` holds for each process."""
 
     processes: int = 256
+    descriptors: int = 4096
     file_bytes: int = 1 << 30
     address_space_bytes: int = 8 << 30
     temporary_bytes: int = 512 << 20
@@ -43,7 +44,7 @@ class SandboxLimits:
 
 class Sandbox(Protocol):
     """Starts programs behind a wall. `problem` says in a sentence why the wall is lower than it could be, and what to
-    do; empty when nothing is missing."""
+    do; empty when nothing is missing. With `keeps_files` programs can change nothing that is not theirs."""
 
     @property
     def name(self) -> str: ...
@@ -51,13 +52,24 @@ class Sandbox(Protocol):
     @property
     def problem(self) -> str: ...
 
+    @property
+    def keeps_files(self) -> bool: ...
+
     def temporary_root(self, scratch: Path) -> Path:
         """Where the program of a launch with this `scratch` may make files and folders, as the program sees it."""
         ...
 
-    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
-        """Start the program as the leader of a session of its own; killing its group ends it.
+    def private(self, scratch: Path) -> tuple[Path, ...]:
+        """The temporary root, and other folders that are empty at a launch's start and nobody else's."""
+        ...
 
-        The kernel ends it when the thread that called this ends. Raises OSError when it cannot be started.
+    def start(self, launch: Launch) -> subprocess.Popen[bytes]:
+        """Start the program in a session of its own. `end` it in any case.
+
+        It is ended when the thread that called this ends. Raises OSError when it cannot be started.
         """
+        ...
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End a started program with all that descends from it, and wait for that; it may have ended by itself."""
         ...

@@ -13,7 +13,9 @@ _USR_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SHOWN = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
 #: Made here; a readable folder must not stand in their place.
 _OWN = frozenset(map(Path, ("/", "/dev", "/etc", "/proc", "/sys", "/tmp", "/usr", "/var")))  # noqa: S108 -- inside
-TEMPORARY = Path("/tmp")  # noqa: S108 -- the sandbox's own, empty at its start
+# Both are the sandbox's own, empty at its start.
+TEMPORARY = Path("/tmp")  # noqa: S108
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
 class Mounts:
@@ -32,7 +34,7 @@ class Mounts:
             self.read_only(shown)
         self.words += ["--proc", "/proc", "--dev", "/dev"]
         self._made |= {Path("/proc"), Path("/dev")}
-        for folder in (TEMPORARY, Path("/dev/shm")):  # noqa: S108 -- inside
+        for folder in (TEMPORARY, SHARED_MEMORY):
             self.words += ["--perms", "1777", "--size", str(temporary_bytes), "--tmpfs", str(folder)]
             self._made.add(folder)
         self._folders(Path("/var"))

@@ -43,6 +43,8 @@ REFUSED = (
     # new and other namespaces
     "unshare",
     "setns",
+    # files by their number, past every mount
+    "open_by_handle_at",
     # a second way to make most system calls, which a filter does not see
     "io_uring_setup",
     "io_uring_enter",
@@ -60,8 +62,9 @@ class NoFilterError(Exception):
 
 
 @cache
-def filter_program() -> bytes:
-    """The filter as bubblewrap's `--seccomp` takes it. Built once per process.
+def filter_program(*, pairs_only: bool = False) -> bytes:
+    """The filter as bubblewrap's `--seccomp` takes it. Built once per process. With `pairs_only` there are no sockets
+    but pairs, where a path leads to the machine's own, and no process changes another one's limits.
 
     Raises:
         NoFilterError: when libseccomp or its binding is missing, or too old to know a call.
@@ -73,12 +76,17 @@ def filter_program() -> bytes:
         rules.add_rule(refuse, _number(seccomp, name))
     # Its flags lie in memory, where no filter can look; the C library falls back to clone.
     rules.add_rule(seccomp.ERRNO(errno.ENOSYS), _number(seccomp, "clone3"))
+    # Files in memory that no limit of room counts; those who would like one have another way.
+    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), _number(seccomp, "memfd_create"))
     for flag in _NAMESPACES:
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for request in _TERMINAL:
         rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, request))
     for name in ("socket", "socketpair"):
         rules.add_rule(seccomp.ERRNO(errno.EAFNOSUPPORT), name, seccomp.Arg(0, seccomp.NE, int(socket.AF_UNIX)))
+    if pairs_only:
+        rules.add_rule(seccomp.ERRNO(errno.EAFNOSUPPORT), "socket", seccomp.Arg(0, seccomp.EQ, int(socket.AF_UNIX)))
+        rules.add_rule(refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
     return _exported(rules)
 
 

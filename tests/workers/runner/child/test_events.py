@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.runner.child.events import Began, Ended, Event, Finished, Found, Reader, Refused, encode
+from workers.runner.child.events import Began, Ended, Event, Finished, Found, Reader, Refused, _seal, encode
 
 KEY = b"key of the child"
 EVENTS: list[Event] = [
@@ -48,3 +48,11 @@ def test_a_line_counts_once_and_none_after_a_later_one() -> None:
 )
 def test_a_line_without_the_seal_is_none(forged: bytes) -> None:
     assert read(Reader(KEY), forged) == [None]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" ", b"x {}", b"-1 {}", b"1_0 {}", b"9" * 5000 + b" {}", b"1e9 {}", b"\xff {}", "\u0664 {}".encode()]
+)
+def test_a_sealed_line_that_is_no_event_is_dropped(body: bytes) -> None:
+    """Test code can take the key out of its process; what it seals must not stop the worker that reads it."""
+    assert Reader(KEY).decode(_seal(body, KEY) + b" " + body) is None
