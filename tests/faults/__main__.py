@@ -16,9 +16,9 @@ from tests.faults.table import document, story, table
 
 MIX = "mix"
 #: A change costs half a second of processor time for each of its shards, so a fault alone gets fewer.
-CHANGES, CHANGES_ALONE = 200, 30
-#: Changes that arrive in a second.
-_RATE = 2.5
+CHANGES, CHANGES_ALONE = 200, 24
+#: Changes that arrive in a second; slower alone, so that work is under way for longer than what lasts.
+_RATE, _RATE_ALONE = 2.5, 1.2
 
 
 def main() -> int:
@@ -35,14 +35,13 @@ def main() -> int:
 
 
 def _plans(asked: argparse.Namespace) -> list[Plan]:
-    chosen = [asked.only] if asked.only else [*FAULTS, MIX]
-    plans = []
-    for name in chosen:
-        changes = asked.changes or (CHANGES if name == MIX else CHANGES_ALONE)
-        make = mixed if name == MIX else None
-        seconds = changes / _RATE
-        plans.append(make(changes, seconds, asked.seed) if make else alone(name, changes, seconds, asked.seed))
-    return plans
+    return [_plan(name, asked.changes, asked.seed) for name in ([asked.only] if asked.only else [*FAULTS, MIX])]
+
+
+def _plan(name: str, changes: int | None, seed: int) -> Plan:
+    if name == MIX:
+        return mixed(changes or CHANGES, (changes or CHANGES) / _RATE, seed)
+    return alone(name, changes or CHANGES_ALONE, (changes or CHANGES_ALONE) / _RATE_ALONE, seed)
 
 
 def _arguments() -> argparse.Namespace:

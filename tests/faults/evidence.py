@@ -16,7 +16,8 @@ from relay.devgithub.records import Dispatch as SeenDispatch
 from relay.runs import shard_lines
 from relay.store.crcr_models import Dispatch, OutboxItem, OutboxKind
 from relay.store.models import Delivery, PlannedTest, ResultBatch, Run, RunEvent, Shard, TestAttempt
-from tests.faults.fleet import WORKERS, Fleet
+from tests.faults.fleet import Fleet
+from tests.faults.traffic import Sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Kill:
 @dataclass(frozen=True)
 class Evidence:
     """All of it. `accepted` are deliveries that were answered 200 or 202, by id; `refused` those that never were, with
-    the last answer."""
+    the last answer. `ready` are replicas; `workers` tells of each whether it did a change that was left to it alone."""
 
     accepted: Sequence[str] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -111,16 +112,15 @@ class Evidence:
     seen: Sequence[SeenRow] = ()
     kills: Sequence[Kill] = ()
     ready: Mapping[str, bool] = field(default_factory=dict)
-    workers: Sequence[str] = ()
-    workers_wanted: int = 0
+    workers: Mapping[str, bool] = field(default_factory=dict)
 
 
-def gather(fleet: Fleet, accepted: Sequence[str], refused: Mapping[str, str], kills: Sequence[Kill]) -> Evidence:
+def gather(fleet: Fleet, sent: Sent, kills: Sequence[Kill], workers: Mapping[str, bool]) -> Evidence:
     """Everything as it is now."""
     with fleet.record() as store, store.reading() as session:
         return Evidence(
-            accepted=accepted,
-            refused=refused,
+            accepted=sorted(sent.accepted),
+            refused=sent.refused,
             deliveries=[
                 DeliveryRow(*row)
                 for row in session.execute(
@@ -134,8 +134,7 @@ def gather(fleet: Fleet, accepted: Sequence[str], refused: Mapping[str, str], ki
             seen=[_seen(each) for each in list(fleet.github.dispatches)],
             kills=kills,
             ready={replica.name: fleet.ready(replica) for replica in fleet.replicas},
-            workers=sorted(fleet.workers_seen()),
-            workers_wanted=WORKERS,
+            workers=workers,
         )
 
 

@@ -16,7 +16,8 @@ from random import Random
 
 from tests.faults.balancer import Way
 from tests.faults.evidence import Kill
-from tests.faults.fleet import LEASE_S, Fleet, Part
+from tests.faults.fleet import LEASE_S, REPLICAS, Fleet, Part
+from tests.faults.machine import Machine
 from tests.faults.slow_clients import slow_clients
 
 #: A minute of a lease of 20 s; here as many leases.
@@ -112,24 +113,24 @@ def disk_full(fleet: Fleet, random: Random, strikes: Strikes) -> None:
     strikes.tell(f"the disk of {machine.name} has room again")
 
 
-def relay_unreachable(fleet: Fleet, random: Random, strikes: Strikes) -> None:
-    """A worker does not reach the relay for three leases: refused, or without any answer."""
-    balancer, way = random.choice(fleet.balancers), random.choice((Way.CUT, Way.SILENT))
-    balancer.set_way(way)
-    strikes.tell(f"the way of a worker to the relay is {way}")
-    time.sleep(AWAY_S)
-    balancer.set_way(Way.OPEN)
-    strikes.tell("the way is open again")
+def relay_refused(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """A worker's connections to the relay are broken and refused for three leases."""
+    _away(fleet, random, strikes, Way.CUT)
 
 
-def clock_jump(fleet: Fleet, random: Random, strikes: Strikes) -> None:
-    """The wall clock of a machine is an hour ahead or behind for two leases, and then is right again."""
-    machine, ahead_s = random.choice(fleet.machines), random.choice((_AN_HOUR_S, -_AN_HOUR_S))
-    machine.set_clock_ahead(ahead_s)
-    strikes.tell(f"the clock of {machine.name} jumps by {ahead_s:+.0f} s")
-    time.sleep(2 * LEASE_S)
-    machine.set_clock_ahead(0)
-    strikes.tell(f"the clock of {machine.name} is right again")
+def relay_silent(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """A worker's requests get no answer for three leases."""
+    _away(fleet, random, strikes, Way.SILENT)
+
+
+def service_clock_jumps(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """The wall clock of a replica and its background is an hour off for two leases, and then is right again."""
+    _jump(random.choice(fleet.machines[:REPLICAS]), random, strikes)
+
+
+def worker_clock_jumps(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """The same of a worker."""
+    _jump(random.choice(fleet.machines[REPLICAS:]), random, strikes)
 
 
 def slow_client(fleet: Fleet, random: Random, strikes: Strikes) -> None:
@@ -150,10 +151,36 @@ FAULTS: Mapping[str, Fault] = {
     "redis flushed": redis_flushed,
     "postgres restarted": postgres_restarted,
     "disk full": disk_full,
-    "relay unreachable": relay_unreachable,
-    "clock jump": clock_jump,
+    "relay refused": relay_refused,
+    "relay silent": relay_silent,
+    "service clock jumps": service_clock_jumps,
+    "worker clock jumps": worker_clock_jumps,
     "slow client": slow_client,
 }
+
+
+#: These are broken for a while; the others strike at once, and are mended at once or by a supervisor.
+LASTING = frozenset(
+    {"disk full", "relay refused", "relay silent", "service clock jumps", "worker clock jumps", "slow client"}
+)
+
+
+def _away(fleet: Fleet, random: Random, strikes: Strikes, way: Way) -> None:
+    balancer = random.choice(fleet.balancers)
+    balancer.set_way(way)
+    strikes.tell(f"the way of a worker to the relay is {way}")
+    time.sleep(AWAY_S)
+    balancer.set_way(Way.OPEN)
+    strikes.tell("the way is open again")
+
+
+def _jump(machine: Machine, random: Random, strikes: Strikes) -> None:
+    ahead_s = random.choice((_AN_HOUR_S, -_AN_HOUR_S))
+    machine.set_clock_ahead(ahead_s)
+    strikes.tell(f"the clock of {machine.name} jumps by {ahead_s:+.0f} s")
+    time.sleep(2 * LEASE_S)
+    machine.set_clock_ahead(0)
+    strikes.tell(f"the clock of {machine.name} is right again")
 
 
 def _kill(part: Part, strikes: Strikes) -> None:

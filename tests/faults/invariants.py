@@ -117,12 +117,13 @@ def _repeats(letter: LetterRow, rows: Sequence[SeenRow], found: Evidence) -> Ite
 
 
 def service_is_well(found: Evidence) -> Iterable[Violation]:
-    """Every replica says that it is ready, and every worker is there."""
+    """Every replica says that it is ready, and every worker works."""
     for replica, ready in found.ready.items():
         if not ready:
             yield f"{replica} is not ready"
-    if len(found.workers) < found.workers_wanted:
-        yield f"of {found.workers_wanted} workers only these are there: {', '.join(found.workers) or 'none'}"
+    for worker, works in found.workers.items():
+        if not works:
+            yield f"{worker} does not do a change that is left to it"
 
 
 Invariant = Callable[[Evidence], Iterable[Violation]]

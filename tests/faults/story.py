@@ -12,19 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import exists, select
-
-from relay.outbox.leasing import OPEN_STATES
 from relay.runs.states import FINAL_RUN_STATES
-from relay.store.crcr_models import OutboxItem
-from relay.store.models import Delivery, DeliveryState, Run
 from relay.views import RunState, Verdict
 from tests.faults.evidence import Evidence, gather
-from tests.faults.faults import FAULTS, Strikes
-from tests.faults.fleet import SECRET, Fleet, fleet
+from tests.faults.faults import FAULTS, LASTING, Strikes
+from tests.faults.fleet import SECRET, WORKERS, Fleet, fleet
 from tests.faults.invariants import violations
 from tests.faults.lots import lots
-from tests.faults.traffic import Traffic, schedule
+from tests.faults.rest import wait_for_rest, who_works
+from tests.faults.traffic import Sender, schedule
 
 #: A letter of a killed process is another's after a minute; then the rest of the work is done.
 SETTLES_S = 150.0
@@ -59,10 +55,11 @@ class Told:
         return not any(self.violations.values())
 
 
-def alone(fault: str, changes: int, seconds: float, seed: int, times: int = 2) -> Plan:
-    """One fault, more than once, at moments between the first changes and the last."""
+def alone(fault: str, changes: int, seconds: float, seed: int) -> Plan:
+    """One fault, at moments between the first changes and the last: twice, or once where it lasts."""
     random = lots(seed, fault)
-    moments = sorted(random.uniform(0.15, 0.85) * seconds for _ in range(times))
+    span = (0.1, 0.3) if fault in LASTING else (0.15, 0.85)
+    moments = sorted(random.uniform(*span) * seconds for _ in range(1 if fault in LASTING else 2))
     return Plan(fault, tuple((moment, fault) for moment in moments), changes, seconds, seed)
 
 
@@ -80,16 +77,18 @@ def tell(plan: Plan) -> Told:
     random = lots(plan.seed, plan.name)
     folder = Path(tempfile.mkdtemp(prefix="relay-faults-"))
     began, processor_s = time.monotonic(), _processor_seconds()
-    with fleet(folder, plan.changes, random) as running:
-        webhooks = schedule(running.upstream, plan.seconds, random)
-        ports = [replica.port for replica in running.replicas]
-        traffic = Traffic(ports, SECRET.get_secret_value(), running.upstream.show, webhooks, plan.seed)
+    with fleet(folder, plan.changes + WORKERS, random) as running:
+        commits, last = running.upstream.commits[: plan.changes], running.upstream.commits[plan.changes :]
+        webhooks = schedule(commits, plan.seconds, random)
         strikes = Strikes()
-        traffic.start()
-        _strike(plan, running, strikes)
-        traffic.join()
-        _wait_for_rest(running)
-        found = gather(running, sorted(traffic.sent.accepted), traffic.sent.refused, strikes.kills)
+        with Sender([replica.port for replica in running.replicas], SECRET.get_secret_value(), plan.seed) as sender:
+            sending = threading.Thread(target=sender.send_all, args=(webhooks, running.upstream.show))
+            sending.start()
+            _strike(plan, running, strikes)
+            sending.join()
+            wait_for_rest(running, SETTLES_S)
+            working = who_works(running, sender, last)
+            found = gather(running, sender.sent, strikes.kills, working)
     broken = violations(found)
     if not any(broken.values()):
         shutil.rmtree(folder, ignore_errors=True)
@@ -119,22 +118,6 @@ def _strike(plan: Plan, running: Fleet, strikes: Strikes) -> None:
         threads.append(thread)
     for thread in threads:
         thread.join()
-
-
-def _wait_for_rest(running: Fleet) -> None:
-    """Until nothing is open any more, or it is clear that something always will be."""
-    deadline = time.monotonic() + SETTLES_S
-    with running.record() as store:
-        while time.monotonic() < deadline:
-            with store.reading() as session:
-                open_rows = (
-                    exists().where(Delivery.state == DeliveryState.RECEIVED),
-                    exists().where(Run.state.not_in(FINAL_RUN_STATES)),
-                    exists().where(OutboxItem.state.in_(OPEN_STATES)),
-                )
-                if not any(session.scalar(select(each)) for each in open_rows):
-                    return
-            time.sleep(0.25)
 
 
 def _figures(found: Evidence) -> dict[str, int]:

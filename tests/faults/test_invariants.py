@@ -26,8 +26,7 @@ GOOD = Evidence(
     letters=(LetterRow("d1", "a/one", "dispatched", "sent", attempts=2),),
     seen=(SEEN,),
     ready={"web-1": True},
-    workers=("w1",),
-    workers_wanted=1,
+    workers={"w1": True},
 )
 SELECT, TEST = GOOD.shards
 FIRST, SECOND = GOOD.tests
@@ -76,7 +75,7 @@ BROKEN: dict[str, tuple[Evidence, ...]] = {
             letters=(replace(LETTER, attempts=1),),
         ),
     ),
-    "service well": (replace(GOOD, ready={"web-1": False}), replace(GOOD, workers=())),
+    "service well": (replace(GOOD, ready={"web-1": False}), replace(GOOD, workers={"w1": False})),
 }
 
 

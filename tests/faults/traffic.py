@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
+from typing import Self
 
 import httpx
 
 from relay.intake.signature import SIGNATURE_HEADER, sign
 from tests.conformance.payloads import pull_request, push
 from tests.faults.lots import lots
-from tests.faults.upstream import Upstream, UpstreamCommit
+from tests.faults.upstream import UpstreamCommit
 
 _ANSWER_S = 10.0
 _PATIENCE_S = 120.0
@@ -46,15 +47,14 @@ class Sent:
 
     accepted: dict[str, int] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    tries: int = 0
 
 
-def schedule(upstream: Upstream, seconds: float, random: Random) -> list[Webhook]:
+def schedule(commits: Sequence[UpstreamCommit], seconds: float, random: Random) -> list[Webhook]:
     """One webhook for each change, and others between them, spread over the time."""
     made: list[Webhook] = []
     opened: list[int] = []
-    step = seconds / len(upstream.commits)
-    for number, commit in enumerate(upstream.commits):
+    step = seconds / len(commits)
+    for number, commit in enumerate(commits):
         at = number * step + random.uniform(0, step)
         made.append(_about(commit, number, at, opened, random))
         if random.random() < 0.15:
@@ -70,13 +70,17 @@ def schedule(upstream: Upstream, seconds: float, random: Random) -> list[Webhook
 def _about(commit: UpstreamCommit, number: int, at: float, opened: list[int], random: Random) -> Webhook:
     chance = random.random()
     if chance < 0.2:
-        payload = push(after=commit.sha, before=commit.base)
-        return Webhook(at, f"push-{number}", "push", json.dumps(payload).encode())
+        return pushed(commit, f"push-{number}", at)
     if chance < 0.55 and opened:
         # Soon after the last push to it, as people do who see what they forgot.
         return _pull(f"synchronize-{number}", at, "synchronize", random.choice(opened[-4:]), commit)
     opened.append(len(opened) + 1)
     return _pull(f"opened-{number}", at, "opened", opened[-1], commit)
+
+
+def pushed(commit: UpstreamCommit, delivery_id: str, at: float = 0.0) -> Webhook:
+    """A change that is pushed: nothing supersedes it."""
+    return Webhook(at, delivery_id, "push", json.dumps(push(after=commit.sha, before=commit.base)).encode())
 
 
 def _pull(delivery: str, at: float, action: str, number: int, commit: UpstreamCommit) -> Webhook:
@@ -85,69 +89,60 @@ def _pull(delivery: str, at: float, action: str, number: int, commit: UpstreamCo
     return Webhook(at, delivery, "pull_request", json.dumps(payload).encode(), number, commit.sha)
 
 
-class Traffic:
-    """Sends a schedule in threads of its own."""
+class Sender:
+    """Delivers webhooks to the replicas at these ports, several at a time; `sent` is what became of them."""
 
-    def __init__(
-        self,
-        ports: Sequence[int],
-        secret: str,
-        show: Callable[[int, str], None],
-        webhooks: Sequence[Webhook],
-        seed: int,
-    ) -> None:
+    def __init__(self, ports: Sequence[int], secret: str, seed: int) -> None:
         self._ports = tuple(ports)
         self._secret = secret
-        self._show = show
-        self._webhooks = webhooks
         self._random = lots(seed, "traffic")
         self._lock = threading.Lock()
-        self._started = 0.0
+        self._client = httpx.Client(timeout=_ANSWER_S, trust_env=False)
         self.sent = Sent()
-        self._thread = threading.Thread(target=self._run, name="traffic")
 
-    def start(self) -> None:
-        self._started = time.monotonic()
-        self._thread.start()
+    def __enter__(self) -> Self:
+        return self
 
-    def join(self) -> None:
-        """Until everything was sent, and taken or given up."""
-        self._thread.join()
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
-    def _run(self) -> None:
-        with httpx.Client(timeout=_ANSWER_S, trust_env=False) as client, ThreadPoolExecutor(_SENDERS) as senders:
-            on_their_way = []
-            for webhook in self._webhooks:
-                time.sleep(max(0.0, self._started + webhook.at - time.monotonic()))
+    def send_all(self, webhooks: Sequence[Webhook], show: Callable[[int, str], None]) -> None:
+        """Each at its moment, until everything was taken or given up. `show` puts the head of a pull request in place
+        before its webhook."""
+        began, on_their_way = time.monotonic(), []
+        with ThreadPoolExecutor(_SENDERS) as senders:
+            for webhook in webhooks:
+                time.sleep(max(0.0, began + webhook.at - time.monotonic()))
                 if webhook.pull is not None and not webhook.again:
-                    self._show(webhook.pull, webhook.head)
-                on_their_way.append(senders.submit(self._deliver, client, webhook))
+                    show(webhook.pull, webhook.head)
+                on_their_way.append(senders.submit(self.send, webhook))
             for each in on_their_way:
                 each.result()
 
-    def _deliver(self, client: httpx.Client, webhook: Webhook) -> None:
+    def send(self, webhook: Webhook) -> None:
+        """Until a replica takes it."""
         deadline, said = time.monotonic() + _PATIENCE_S, "never tried"
+        while time.monotonic() < deadline:
+            for port in self._random.sample(self._ports, len(self._ports)):
+                status, said = self._try(port, webhook)
+                if status in (200, 202):
+                    with self._lock:
+                        self.sent.accepted[webhook.delivery_id] = status
+                    return
+            time.sleep(0.2)
+        with self._lock:
+            self.sent.refused[webhook.delivery_id] = said
+
+    def _try(self, port: int, webhook: Webhook) -> tuple[int, str]:
+        """The status, 0 without one, and what was said."""
         headers = {
             "Content-Type": "application/json",
             "X-GitHub-Event": webhook.event,
             "X-GitHub-Delivery": webhook.delivery_id,
             SIGNATURE_HEADER: sign(self._secret, webhook.body),
         }
-        while time.monotonic() < deadline:
-            for port in self._random.sample(self._ports, len(self._ports)):
-                self.sent.tries += 1
-                try:
-                    answer = client.post(
-                        f"http://127.0.0.1:{port}/github/webhook", content=webhook.body, headers=headers
-                    )
-                except httpx.HTTPError as fault:
-                    said = type(fault).__name__
-                    continue
-                if answer.status_code in (200, 202):
-                    with self._lock:
-                        self.sent.accepted[webhook.delivery_id] = answer.status_code
-                    return
-                said = f"HTTP {answer.status_code}: {answer.text[:200]}"
-            time.sleep(0.2)
-        with self._lock:
-            self.sent.refused[webhook.delivery_id] = said
+        try:
+            answer = self._client.post(f"http://127.0.0.1:{port}/github/webhook", content=webhook.body, headers=headers)
+        except httpx.HTTPError as fault:
+            return 0, type(fault).__name__
+        return answer.status_code, f"HTTP {answer.status_code}: {answer.text[:200]}"
