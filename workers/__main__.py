@@ -34,7 +34,7 @@ from workers.spyre.profile import ProfileError, load_profile
 from workers.workspace import Workspace
 
 #: Read once; a process started from here (git, tests) must not inherit them.
-_SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL", *TRACING_HEADERS)
+_SECRETS = ("RELAY_WORKER_TOKEN", "RELAY_BROKER_URL", "RELAY_GIT_PROXY", *TRACING_HEADERS)
 #: Where a descriptor that was handed over is a file.
 _DESCRIPTORS = "/dev/fd/"
 #: A goodbye must not hold up the end for longer.

@@ -22,9 +22,10 @@ from selector.manifests.profiles import Profile
 from workers.builds.build_process import parsed_command
 from workers.runner.sandbox import SandboxMode
 from workers.spyre.cache import default_cache
+from workers.upstream.proxy import checked_proxy
 
 #: What may be given in a file.
-SECRETS = ("worker_token", "broker_url")
+SECRETS = ("worker_token", "broker_url", "git_proxy")
 
 PositiveSeconds = Annotated[float, Field(gt=0)]
 
@@ -52,8 +53,8 @@ def _own_name() -> str:
 class WorkerSettings(BaseSettings):
     """Settings of one worker process. Durations are seconds, sizes are bytes.
 
-    Both secrets may come from a file, which `RELAY_WORKER_TOKEN_FILE` or `RELAY_BROKER_URL_FILE` names (the way a
-    secret is mounted into a container).
+    The secrets may come from files, which `RELAY_WORKER_TOKEN_FILE`, `RELAY_BROKER_URL_FILE` and `RELAY_GIT_PROXY_FILE`
+    name (the way a secret is mounted into a container).
     """
 
     model_config = SettingsConfigDict(env_prefix="RELAY_", extra="ignore", frozen=True, env_ignore_empty=True)
@@ -75,6 +76,7 @@ class WorkerSettings(BaseSettings):
     function_map: Path | None = None
     llm_transcript: Path | None = None
     log_level: str = "INFO"
+    git_proxy: SecretStr | None = None
     git_timeout_s: PositiveSeconds = 1800
     test_timeout_s: PositiveSeconds = 60
     file_timeout_s: PositiveSeconds = 600
@@ -110,6 +112,11 @@ class WorkerSettings(BaseSettings):
             parsed_command(command)
         return command
 
+    @field_validator("git_proxy")
+    @classmethod
+    def _known_to_git(cls, proxy: SecretStr | None) -> SecretStr | None:
+        return SecretStr(checked_proxy(proxy.get_secret_value().strip())) if proxy is not None else None
+
     @field_validator("log_level")
     @classmethod
     def _known_level(cls, level: str) -> str:
@@ -127,6 +134,11 @@ class WorkerSettings(BaseSettings):
     def token(self) -> str:
         """The worker token in clear, for the one place that sends it."""
         return self.worker_token.get_secret_value().strip() if self.worker_token is not None else ""
+
+    @property
+    def proxy_of_git(self) -> str:
+        """The address of the proxy in clear, for git; empty without one."""
+        return self.git_proxy.get_secret_value() if self.git_proxy is not None else ""
 
     def own_secrets(self) -> tuple[str, ...]:
         """What this process knows and nobody may read in a log."""

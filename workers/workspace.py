@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workers.upstream.checkout import Mirrors
@@ -28,10 +28,11 @@ class NoRoomError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The work directory. `git_timeout_s` is the limit of one git step."""
+    """The work directory. `git_timeout_s` is the limit of one git step, `git_proxy` what git fetches through."""
 
     folder: Path
     git_timeout_s: float = 1800
+    git_proxy: str = field(default="", repr=False)
 
     def check_room(self) -> None:
         """Write as much as the smallest shard needs, and take it away again.
@@ -48,7 +49,7 @@ class Workspace:
 
     @property
     def mirrors(self) -> Mirrors:
-        return Mirrors(self.folder / "mirrors", self.git_timeout_s)
+        return Mirrors(self.folder / "mirrors", self.git_timeout_s, self.git_proxy)
 
     @property
     def trees(self) -> WorkTrees:

@@ -108,14 +108,14 @@ def worker(url: UrlOption = None) -> None:
     from relay.cli.connect import find_url, load_settings
     from relay.cli.foreground import named_token_file, worker_token_file
     from relay.contract import broker_connection
-    from relay.machine.worker_processes import COMMAND, ensure_broker_folder, handed_broker, worker_environment
+    from relay.machine.worker_processes import COMMAND, ensure_broker_folder, handed_addresses, worker_environment
 
     named_token_file()  # said before anything is read with it
     settings = load_settings()
     ensure_broker_folder(broker_connection(settings.broker_url))
     address, token = find_url(settings, url), worker_token_file(settings)
-    with handed_broker(settings) as broker:
-        environment = worker_environment(settings, address, token, os.environ, broker)
-        if broker is not None:
-            os.set_inheritable(broker, True)
+    with handed_addresses(settings, os.environ) as handed:
+        environment = worker_environment(settings, address, token, os.environ, handed)
+        for descriptor in handed.values():
+            os.set_inheritable(descriptor, True)
         os.execve(COMMAND[0], list(COMMAND), environment)  # noqa: S606 - becomes the worker, so that signals reach it

@@ -6,7 +6,9 @@ application comes from `create_app`, how a worker is started from `relay.machine
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +20,7 @@ from relay.machine.listening import listen, url_of
 from relay.machine.processes import Supervisor
 from relay.machine.state_folder import announce, hold
 from relay.machine.web_thread import web_thread
-from relay.machine.worker_processes import ensure_broker_folder, handed_broker, worker_specs
+from relay.machine.worker_processes import ensure_broker_folder, handed_addresses, worker_specs
 from relay.settings import RelaySettings, with_secrets
 
 #: Event streams are open for as long as a run; they must not hold up the end.
@@ -61,7 +63,7 @@ class EmbeddedService:
             app = create_app(self.settings, answers_only=True)
             stack.enter_context(background_process(self.settings, self.background_log))
             self._web = stack.enter_context(web_thread(app, listener, drain_s=_DRAIN_S))
-            handed = stack.enter_context(handed_broker(self.settings))
+            handed = stack.enter_context(handed_addresses(self.settings, os.environ))
             self._supervisor = stack.enter_context(self._supervise(handed))
             stack.enter_context(announce(self._given.state_dir, self.url))
             self._running = stack.pop_all()
@@ -96,7 +98,7 @@ class EmbeddedService:
         own = {} if "public_url" in self._given.model_fields_set else {"public_url": self.url}
         return with_secrets(self._given.model_copy(update=own))
 
-    def _supervise(self, handed: int | None) -> Supervisor:
+    def _supervise(self, handed: Mapping[str, int]) -> Supervisor:
         broker = broker_connection(self.settings.broker_url)
         specs = worker_specs(self.settings, self.url, self._workers, handed)
         return Supervisor(specs, upkeep=lambda: ensure_broker_folder(broker), grace_s=self._grace_s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from relay.contract import BrokerConnection
@@ -18,8 +18,9 @@ from relay.machine.state_folder import write_private
 from relay.settings import SECRET_FILES, RelaySettings
 from relay.trail.known_secrets import in_address
 
+NOTHING_HANDED: Mapping[str, int] = {}
 COMMAND = (sys.executable, "-m", "workers")
-_BROKER_FILE = "RELAY_BROKER_URL_FILE"
+_BROKER, _GIT_PROXY = "RELAY_BROKER_URL", "RELAY_GIT_PROXY"
 
 #: Settings of the workers that an operator may give to the program that starts them. None of them is a secret.
 _TUNING = (
@@ -35,6 +36,8 @@ _TUNING = (
     "RELAY_LOG_LEVEL",
     "RELAY_MANIFEST_PROFILE",
     "RELAY_SANDBOX",
+    "RELAY_GIT_PROXY",
+    "RELAY_GIT_PROXY_FILE",
     "RELAY_GIT_TIMEOUT_S",
     "RELAY_TEST_TIMEOUT_S",
     "RELAY_FILE_TIMEOUT_S",
@@ -43,43 +46,53 @@ _TUNING = (
 
 
 def worker_environment(
-    settings: RelaySettings, url: str, token_file: Path, parent: Mapping[str, str], broker: int | None = None
+    settings: RelaySettings,
+    url: str,
+    token_file: Path,
+    parent: Mapping[str, str],
+    handed: Mapping[str, int] = NOTHING_HANDED,
 ) -> dict[str, str]:
     """The whole environment of a worker: the harmless part of `parent`, the parent's tuning, and where things are.
-    `broker` is the descriptor of `handed_broker`."""
+    `handed` are those of `handed_addresses`."""
     tuning = {name: parent[name] for name in _TUNING if name in parent}
     # Where spans go, and no key for it: whoever runs beside a worker could read its environment.
     tuning |= {name: text for name, text in parent.items() if name.startswith("OTEL_") and "HEADERS" not in name}
     own = {
         "RELAY_URL": url,
-        **({"RELAY_BROKER_URL": settings.broker_url} if broker is None else {_BROKER_FILE: f"/dev/fd/{broker}"}),
+        _BROKER: settings.broker_url,
         "RELAY_WORKER_TOKEN_FILE": str(token_file),
         "RELAY_DEVICE": settings.device,
         "RELAY_WORK_DIR": parent.get("RELAY_WORK_DIR") or str(settings.state_dir / "work"),
         "PYTHONUNBUFFERED": "1",
     }
-    return minimal_environment(parent, tuning | own)
+    told = {name: value for name, value in (tuning | own).items() if name not in handed}
+    return minimal_environment(parent, told | {f"{name}_FILE": f"/dev/fd/{held}" for name, held in handed.items()})
 
 
 @contextmanager
-def handed_broker(settings: RelaySettings) -> Iterator[int | None]:
-    """The broker's address for a worker where it holds a password, in a file without a name: an environment can be read
-    by whoever runs as the same user, for as long as the process is there. None where there is nothing to hide."""
-    if not any(in_address(settings.broker_url)):
-        yield None
-        return
-    descriptor = os.memfd_create("relay-broker")
+def handed_addresses(settings: RelaySettings, parent: Mapping[str, str]) -> Iterator[Mapping[str, int]]:
+    """The addresses for a worker that hold a login, by variable, each in a file without a name: an environment can be
+    read by whoever runs as the same user, for as long as the process is there."""
+    addresses = {_BROKER: settings.broker_url, _GIT_PROXY: parent.get(_GIT_PROXY, "")}
+    with ExitStack() as held:
+        yield {name: held.enter_context(_nameless(text)) for name, text in addresses.items() if any(in_address(text))}
+
+
+@contextmanager
+def _nameless(text: str) -> Iterator[int]:
+    descriptor = os.memfd_create("relay-address")
     try:
-        os.write(descriptor, settings.broker_url.encode())
+        os.write(descriptor, text.encode())
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def worker_specs(settings: RelaySettings, url: str, count: int, broker: int | None = None) -> tuple[ChildSpec, ...]:
+def worker_specs(
+    settings: RelaySettings, url: str, count: int, handed: Mapping[str, int] = NOTHING_HANDED
+) -> tuple[ChildSpec, ...]:
     """The worker processes of this machine, with one log file each. They share the work directory, which locks."""
-    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ, broker)
-    passed = () if broker is None else (broker,)
+    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ, handed)
     environment.pop("RELAY_WORKER_NAME", None)  # several workers of one name could not be told apart
     return tuple(
         ChildSpec(
@@ -87,7 +100,7 @@ def worker_specs(settings: RelaySettings, url: str, count: int, broker: int | No
             COMMAND,
             environment,
             settings.state_dir / "logs" / f"worker-{number}.log",
-            passed=passed,
+            passed=tuple(handed.values()),
         )
         for number in range(1, count + 1)
     )

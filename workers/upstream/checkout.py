@@ -18,6 +18,7 @@ from pathlib import Path
 from relay.contract import Change
 from workers.upstream.git import Git, GitError, checked_ref, checked_remote, checked_sha
 from workers.upstream.login import login_apart, without_login
+from workers.upstream.proxy import through
 from workers.upstream.work_trees import WorkTrees
 
 # `uploadpack` is for the *other* end of a local-path remote, which reads this file too.
@@ -59,6 +60,7 @@ class Mirrors:
 
     folder: Path
     git_timeout_s: float = 1800
+    proxy: str = field(default="", repr=False)
 
     def open(self, clone_url: str) -> Mirror:
         """The mirror of a clone URL, created empty when it is new. Raises `GitError`."""
@@ -66,7 +68,7 @@ class Mirrors:
         self.folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(without_login(url).encode()).hexdigest()[:16]
         path, config = self.folder / f"{name}.git", self.folder / f"{name}.gitconfig"
-        mirror = Mirror(url, Git(path, config, self.git_timeout_s), self.folder / f"{name}.lock")
+        mirror = Mirror(url, Git(path, config, self.git_timeout_s), self.folder / f"{name}.lock", self.proxy)
         with mirror.locked():
             _write_atomically(config, _CONFIG + _trusted_folder(url))
             if not (path / "HEAD").exists():
@@ -87,6 +89,7 @@ class Mirror:
     url: str
     git: Git
     lock: Path
+    proxy: str = field(default="", repr=False)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -110,10 +113,10 @@ class Mirror:
                     self._fetch(sha, must=True)
 
     def _fetch(self, source: str, *, must: bool) -> None:
-        with login_apart(self.url) as (url, helper, passed):
-            arguments = (*helper, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-                         "--end-of-options", url, f"+{source}:refs/relay/{source}")  # fmt: skip
-            self._run_fetch(arguments, passed, source, must=must)
+        with login_apart(self.url) as (url, helper, login), through(self.proxy) as (proxied, proxy):
+            quiet = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+            arguments = (*helper, *proxied, "fetch", *quiet, "--end-of-options", url, f"+{source}:refs/relay/{source}")
+            self._run_fetch(arguments, (*login, *proxy), source, must=must)
 
     def _run_fetch(self, arguments: Sequence[str], passed: Sequence[int], source: str, *, must: bool) -> None:
         if not must:
@@ -124,7 +127,8 @@ class Mirror:
         except GitError as error:
             raise GitError(
                 f"Commit {source[:12]} cannot be fetched from upstream: {error}",
-                "Check that the commit still exists there and that this machine reaches the clone URL.",
+                "Check that the commit still exists there and that this machine reaches the clone URL, "
+                "by RELAY_GIT_PROXY where that takes a proxy.",
             ) from error
 
     def merge_base(self, base_sha: str, head_sha: str) -> str:

@@ -17,9 +17,9 @@ _REF = re.compile(r"refs/[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:/[A-Za-z0-9_][A-Za-z0-9_
 _REMOTE = re.compile(r"(?:https?|ssh|git)://[A-Za-z0-9\[][^\s\x00-\x1f]*|(?:file://)?/[^\x00-\x1f]*")
 _DETAIL_CAP = 600
 
-# What git may know of the machine: how to find programs, and how to reach the network. No home, no agent, no askpass.
-_KEPT = ("PATH", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY",
-         "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")  # fmt: skip
+# What git may know of the machine: how to find programs, and whom to trust. No home, no agent, no askpass, and no
+# proxy but the one that is meant for it (`workers.upstream.proxy`).
+_KEPT = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
 
 
 class GitError(Exception):

@@ -10,7 +10,7 @@ from relay.contract import broker_connection
 from relay.machine.worker_processes import (
     ensure_broker_folder,
     ensure_token_file,
-    handed_broker,
+    handed_addresses,
     worker_environment,
     worker_specs,
 )
@@ -43,16 +43,17 @@ def test_environment_names_places_and_holds_no_secret(settings: RelaySettings) -
     }
 
 
-def test_a_brokers_password_is_in_no_environment(settings: RelaySettings) -> None:
+def test_an_addresss_password_is_in_no_environment(settings: RelaySettings) -> None:
     """It goes by a file without a name, which a worker reads like any other."""
-    url = "redis://:the-password@queue:6379/0"
-    given = settings.model_copy(update={"broker_url": url})
-    with handed_broker(given) as broker:
-        environment = worker_environment(given, "http://127.0.0.1:1", Path("/token"), {}, broker)
+    url, proxy = "redis://:the-password@queue:6379/0", "http://me:the-password@proxy:3128"
+    given, parent = settings.model_copy(update={"broker_url": url}), {"RELAY_GIT_PROXY": proxy}
+    with handed_addresses(given, parent) as handed:
+        environment = worker_environment(given, "http://127.0.0.1:1", Path("/token"), parent, handed)
         assert "the-password" not in str(environment)
         assert Path(environment["RELAY_BROKER_URL_FILE"]).read_text() == url
-    with handed_broker(settings) as none:
-        assert none is None
+        assert Path(environment["RELAY_GIT_PROXY_FILE"]).read_text() == proxy
+    with handed_addresses(settings, {"RELAY_GIT_PROXY": "http://proxy:3128"}) as nothing:
+        assert nothing == {}
 
 
 @pytest.mark.parametrize("name", sorted(set(WorkerSettings.model_fields) - {"worker_token"}))
