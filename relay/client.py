@@ -21,7 +21,7 @@ from relay.access_views import NewToken, TokenPage, TokenView
 from relay.edge_views import EdgePage, RemovedEdges
 from relay.found_views import FoundTestPage
 from relay.log_views import LogPage
-from relay.now_views import WorkersView
+from relay.now_views import NowView, WorkersView
 from relay.outbox.views import LetterDetail, LetterPage, LetterState, Replayed
 from relay.refusals import (
     REQUEST_ID,
@@ -120,6 +120,10 @@ class ApiClient:
     def workers(self) -> WorkersView:
         """The workers of the last day. Raises `NotFound` when the service is too old to tell."""
         return self._get(WorkersView, "/api/v1/workers", {})
+
+    def now(self) -> NowView:
+        """What runs and what waits. Raises `NotFound` when the service is too old to tell."""
+        return self._get(NowView, "/api/v1/now", {})
 
     def runs(
         self,

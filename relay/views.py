@@ -125,7 +125,8 @@ class TestView(View):
 
 
 class ShardView(View):
-    """A shard as the page shows it."""
+    """A shard as the page shows it. `expected_s` is how long its tests may take, 0 where nothing is known; `took_s` how
+    long its leases took that have ended."""
 
     id: int
     kind: str
@@ -136,6 +137,8 @@ class ShardView(View):
     tests: int
     reported: int
     error: str
+    expected_s: float = 0.0
+    took_s: float = 0.0
 
 
 class PlanView(View):
@@ -147,9 +150,19 @@ class PlanView(View):
     expected_misses: float
 
 
+class Balance(View):
+    """How evenly the shards with tests share a run's work: the longest over the mean, 1 when all are alike. `expected`
+    of the plan, `measured` once all are done; None where that is not known."""
+
+    shards: int
+    expected: float | None
+    measured: float | None
+
+
 class RunDetail(View):
     """Everything about a run but its tests and its decisions, which have lists of their own. `missed` are the base
-    tests that the selection had left out although the change broke them; they ran by lot."""
+    tests that the selection had left out although the change broke them; they ran by lot. `balance` is None for a run
+    with less than two shards of tests."""
 
     run: RunSummary
     selection_state: str | None
@@ -164,6 +177,7 @@ class RunDetail(View):
     tested_on: TestedOn | None = None
     plan: PlanView | None = None
     missed: tuple[str, ...] = ()
+    balance: Balance | None = None
 
 
 class RunPage(Page):
@@ -353,7 +367,8 @@ class Health(View):
 
 class Readiness(View):
     """`GET /readyz`. Ages are seconds; null where nothing waits, or nothing ever happened. `late` names what is behind
-    without keeping this process from answering, or what keeps it."""
+    without keeping this process from answering, or what keeps it. `backlog_s` is how much people wait for, for each
+    worker of a device, `deep` the devices where that is back-pressure."""
 
     ready: bool
     late: tuple[str, ...] = ()
@@ -362,6 +377,8 @@ class Readiness(View):
     outbox_age_s: float | None = None
     queue_age_s: dict[str, float] = {}
     heartbeat_age_s: dict[str, float] = {}
+    backlog_s: dict[str, float] = {}
+    deep: tuple[str, ...] = ()
 
 
 class Version(View):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.cli import status_text, text, workers_text
+from relay.cli import status_queue, status_text, text, workers_text
 from relay.cli.one_run import row_of
 from relay.cli.options import JsonOption, RepositoryOption, UrlOption
 from relay.cli.output import Output, one_line
@@ -73,6 +73,7 @@ def look(client: ApiClient, repo: str | None) -> dict[str, object]:
         "newest_ended": ended[0].model_dump(mode="json") if ended else None,
         "dead_deliveries": dead.get(LetterState.DEAD, 0),
         **_workers(client),
+        **status_queue.look(client, repo),
     }
 
 
@@ -113,6 +114,7 @@ def _show(out: Output, now: dict[str, object]) -> None:
     runs = [RunSummary.model_validate(run) for run in _list(now["under_way"])]
     out.say(status_text.under_way(len(runs), more=bool(now["more_under_way"])))
     out.table(("RUN", "STATE", "CHANGE", "TITLE", "TESTS", "CREATED"), [row_of(out, run) for run in runs])
+    status_queue.show(out, _list(now.get("queues")))
     if now["newest_ended"] is not None:
         run = RunSummary.model_validate(now["newest_ended"])
         out.say(status_text.newest_ended(run.id, out.status(run.conclusion or run.state), one_line(run.headline, 200)))

@@ -18,6 +18,14 @@ def under_way(count: int, *, more: bool) -> str:
     return f"{number} {'run is' if number == '1' else 'runs are'} under way"
 
 
+def waiting(device: str, count: int) -> str:
+    return f"{count} {'waits' if count == 1 else 'wait'} for {device}, the next first"
+
+
+def deep(device: str) -> str:
+    return f"the queue of {device} is deep: audits are held, pull requests may plan less, nothing is dropped"
+
+
 def newest_ended(run_id: int, state: str, headline: str) -> str:
     return f"newest that ended: run {run_id}  {state}  {headline}"
 

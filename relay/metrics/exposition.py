@@ -5,7 +5,7 @@ Figures of the record are gauges and alike in every replica: take their maximum,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Histogram, Info
@@ -56,7 +56,15 @@ class RecordFigures(Collector):
         )
         yield _by("relay_workers", "Workers of the last day", ("device", "state"), pulse.workers.items())
         yield _by("relay_recent_runs", "How the newest runs ended", ("device", "conclusion"), recent.ended.items())
-        yield _verdicts(recent)
+        yield from _backlogs(pulse)
+        yield _quantiles(
+            "relay_recent_verdict_seconds", "From the webhook to the verdict, of the newest runs", recent.verdict_s
+        )
+        yield _quantiles(
+            "relay_recent_shard_imbalance",
+            "The longest shard of tests over the mean one, of the newest runs",
+            recent.imbalances,
+        )
         yield from _stages(recent)
 
 
@@ -68,21 +76,28 @@ def _ages(pulse: Pulse) -> Iterator[Metric]:
     ):
         yield GaugeMetricFamily(name, text, value=None if age is None else age)
     yield GaugeMetricFamily("relay_inbox_waiting", "Deliveries nobody has decided about", value=pulse.inbox_waiting)
-    queue = [((device,), age) for device, age in pulse.queue_age_s.items()]
-    yield _by("relay_queue_age_seconds", "Age of the oldest run that waits for a worker", ("device",), queue)
+    queue = pulse.queue_age_s.items()
+    yield _by("relay_queue_age_seconds", "Age of the oldest run that waits for a worker", ("device", "class"), queue)
     beats = [((device,), age) for device, age in pulse.heartbeat_age_s.items()]
     yield _by("relay_heartbeat_age_seconds", "Since the last heartbeat of any worker", ("device",), beats)
 
 
-def _verdicts(recent: Recent) -> Metric:
-    gauge = GaugeMetricFamily(
-        "relay_recent_verdict_seconds",
-        "From the webhook to the verdict, of the newest runs",
-        labels=("device", "quantile"),
-    )
-    for device, times in sorted(recent.verdict_s.items()):
+def _backlogs(pulse: Pulse) -> Iterator[Metric]:
+    backlogs = pulse.backlogs.items()
+    waits = [((device,), backlog.for_each_worker_s) for device, backlog in backlogs]
+    yield _by("relay_queue_backlog_seconds", "Work that people wait for, for each worker", ("device",), waits)
+    deep = [((device,), float(backlog.deep)) for device, backlog in backlogs]
+    yield _by("relay_queue_deep", "Whether there is back-pressure", ("device",), deep)
+
+
+def _quantiles(name: str, text: str, values: Mapping[str, tuple[float, ...]]) -> Metric:
+    """Of sorted values by device."""
+    gauge = GaugeMetricFamily(name, text, labels=("device", "quantile"))
+    for device, sorted_ones in sorted(values.items()):
         for share in _QUANTILES:
-            gauge.add_metric((device, f"{share}"), times[min(len(times) - 1, int(share * len(times)))])
+            gauge.add_metric(
+                (device, f"{share}"), sorted_ones[min(len(sorted_ones) - 1, int(share * len(sorted_ones)))]
+            )
     return gauge
 
 

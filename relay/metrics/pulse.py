@@ -1,4 +1,5 @@
-"""What the record tells of the service at this moment, in a fixed number of queries over indexes. Reads only."""
+"""What the record tells of the service at this moment, in a fixed number of queries over indexes, and some for each
+device with a queue. Reads only."""
 
 from __future__ import annotations
 
@@ -7,10 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session, load_only
 
+from relay.contract import ShardKind
 from relay.now_views import WorkerState
+from relay.queue_views import Backlog, WorkClass
+from relay.runs.lines import backlog_of
+from relay.runs.queueing import load_queue
+from relay.runs.scheduling import Policy
 from relay.runs.states import FINAL_RUN_STATES
 from relay.runs.workers_seen import workers_seen
 from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
@@ -48,22 +54,26 @@ class Pulse:
     outbox_age_s: float | None
     runs: Mapping[tuple[str, RunState], int]
     shards: Mapping[tuple[str, ShardState], int]
-    queue_age_s: Mapping[str, float]
+    queue_age_s: Mapping[tuple[str, WorkClass], float]
+    backlogs: Mapping[str, Backlog]
     workers: Mapping[tuple[str, WorkerState], int]
     heartbeat_age_s: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """How the newest runs went: conclusions, sorted seconds from the webhook to the verdict by device, and stages."""
+    """How the newest runs went: conclusions, sorted seconds from the webhook to the verdict by device, sorted
+    imbalances of their shards by device (`relay.runs.balance`), and stages."""
 
     ended: Mapping[tuple[str, Conclusion], int]
     verdict_s: Mapping[str, tuple[float, ...]] = field(repr=False)
+    imbalances: Mapping[str, tuple[float, ...]] = field(repr=False)
     stages: tuple[StageFlow, ...]
 
 
-def take_pulse(session: Session, now: datetime, *, lease_seconds: float) -> Pulse:
-    """How the service is. `lease_seconds` is how long a lease lasts, by which heartbeats of workers are known."""
+def take_pulse(session: Session, now: datetime, *, lease_seconds: float, policy: Policy | None = None) -> Pulse:
+    """How the service is. `lease_seconds` is how long a lease lasts, by which heartbeats of workers are known, `policy`
+    the order of the queue."""
     waiting, oldest = session.execute(
         select(func.count(), func.min(Delivery.received_at)).where(Delivery.state == DeliveryState.RECEIVED)
     ).one()
@@ -81,6 +91,10 @@ def take_pulse(session: Session, now: datetime, *, lease_seconds: float) -> Puls
         runs=_runs(session),
         shards=_shards(session),
         queue_age_s={device: (now - since).total_seconds() for device, since in queue.items()},
+        backlogs={
+            device: backlog_of(load_queue(session, device, now), policy or Policy())
+            for device in sorted({device for device, _ in queue})
+        },
         workers=Counter((worker.device, worker.state) for worker in workers),
         heartbeat_age_s={
             device: min((now - worker.seen_at).total_seconds() for worker in there if worker.device == device)
@@ -95,6 +109,7 @@ def look_back(session: Session) -> Recent:
     return Recent(
         ended=Counter((run.device, run.conclusion) for run in ended if run.conclusion is not None),
         verdict_s=_times(ended),
+        imbalances=_imbalances(session, ended),
         stages=_stages(session),
     )
 
@@ -103,11 +118,11 @@ def _age(now: datetime, since: datetime | None) -> float | None:
     return None if since is None else max(0.0, (now - since).total_seconds())
 
 
-def _queue(session: Session) -> dict[str, datetime]:
-    """When the oldest run was asked for of which a part waits for a worker, by device."""
-    query = select(Run.device, func.min(Run.created_at)).join(Shard, Shard.run_id == Run.id)
-    rows = session.execute(query.where(Shard.state == ShardState.DUE).group_by(Run.device))
-    return {row[0]: row[1] for row in rows}
+def _queue(session: Session) -> dict[tuple[str, WorkClass], datetime]:
+    """When the oldest run was asked for of which a part waits for a worker, by device and class."""
+    query = select(Run.device, Run.work_class, func.min(Run.created_at)).join(Shard, Shard.run_id == Run.id)
+    rows = session.execute(query.where(Shard.state == ShardState.DUE).group_by(Run.device, Run.work_class))
+    return {(row[0], row[1]): row[2] for row in rows}
 
 
 def _outbox(session: Session) -> dict[tuple[OutboxKind, OutboxState], int]:
@@ -140,6 +155,23 @@ def _times(ended: list[Run]) -> dict[str, tuple[float, ...]]:
         if run.finished_at is not None:
             found.setdefault(run.device, []).append((run.finished_at - run.created_at).total_seconds())
     return {device: tuple(sorted(times)) for device, times in found.items()}
+
+
+def _imbalances(session: Session, ended: list[Run]) -> dict[str, tuple[float, ...]]:
+    """Of runs with more than one shard of tests, all of which were done."""
+    devices = {run.id: run.device for run in ended}
+    took, shards = Shard.took_s, func.count()
+    done = func.sum(case((Shard.state == ShardState.DONE, 1), else_=0))
+    query = (
+        select(Shard.run_id, func.max(took) / func.avg(took))
+        .where(Shard.run_id.in_(devices), Shard.kind == ShardKind.TEST)
+        .group_by(Shard.run_id)
+        .having(shards > 1, done == shards, func.min(took) > 0)
+    )
+    found: dict[str, list[float]] = {}
+    for run_id, imbalance in session.execute(query):
+        found.setdefault(devices[run_id], []).append(imbalance)
+    return {device: tuple(sorted(values)) for device, values in found.items()}
 
 
 def _stages(session: Session) -> tuple[StageFlow, ...]:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
 from relay.errors import NotFoundError
+from relay.runs.balance import balance_of
 from relay.runs.holdout import missed_tests
 from relay.runs.states import FINAL_RUN_STATES, is_row_id
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
@@ -104,6 +105,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
             *(Selection.plan_key, Selection.expected_seconds, Selection.seconds_saved, Selection.expected_misses),
         ).where(Selection.run_id == run_id)
     ).one_or_none()
+    shards = _shards(session, run_id)
     return RunDetail(
         run=_summary(run, counts, public_url),
         selection_state=run.selection_state,
@@ -112,7 +114,8 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         notes=tuple(found.notes) if found else (),
         not_tested=NotTested.model_validate(run.not_tested) if run.not_tested else None,
         tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on else None,
-        shards=_shards(session, run_id),
+        shards=shards,
+        balance=balance_of(shards),
         kept=found.kept if found else 0,
         dropped=found.dropped if found else 0,
         filtered=len(found.filtered) if found else 0,
@@ -240,6 +243,8 @@ def _shards(session: Session, run_id: int) -> tuple[ShardView, ...]:
             tests=planned,
             reported=done,
             error=shard.error,
+            expected_s=shard.expected_s,
+            took_s=shard.took_s,
         )
         for shard, planned, done in rows
     )

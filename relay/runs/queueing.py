@@ -43,13 +43,12 @@ def load_queue(session: Session, device: str, now: datetime) -> Queue:
     """Who waits for this device, who is at work on it, and how many workers it has."""
     runs = _open_runs(session, device)
     due, leases = _shards(session, runs)
-    unselected = any(runs[run_id].state in _UNSELECTED for run_id in due)
-    typical_s = _typical_s(session, device) if unselected else 0.0
+    typical_s = _typical_s(session, device)
     return Queue(
         due=tuple(_due_run(runs[run_id], *counted, typical_s, now) for run_id, counted in due.items()),
         slots=max(_slots(session, device, now), sum(leases.values())),
         leases=leases,
-        used_s=_used_s(session, device, now) if len(due) > 1 else {},
+        used_s=_used_s(session, device, now),
     )
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from relay.context import Context, RelayContext
 from relay.now_views import NowView
+from relay.queue_terms import policy_of
 from relay.runs.now import now_board
 from relay.web.live.access import Reads
 from relay.web.live.sharing import OwnReads, SharedReads
@@ -23,8 +24,9 @@ def now(
     reads: Reads,
     device: Annotated[str, Query(max_length=DEVICE_CAP, description="This device alone; all if left out")] = "",
 ) -> NowView:
-    """Running and queued runs by device, with elapsed and expected time and the place in the queue, and the workers
-    with their last heartbeats. `GET /api/v1/events?after=<last_event>` tells when to ask again."""
+    """Running and queued runs by device, with elapsed and expected time, the place in the queue and why they wait, how
+    much people wait for, and the workers with their last heartbeats. `GET /api/v1/events?after=<last_event>` tells when
+    to ask again."""
     return board(context, reads, device)
 
 
@@ -39,6 +41,7 @@ def board(context: RelayContext, reads: OwnReads | SharedReads, device: str) -> 
                 *(session, settings.public_url, settings.device, context.now()),
                 lease_seconds=settings.lease_seconds,
                 device=known,
+                policy=policy_of(settings),
             )
 
     return reads.get(("now", known), read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relay import queue_words
 from relay.contract import TestedOn
 from relay.now_views import (
     DeviceNow,
@@ -91,6 +92,24 @@ def starts(run: RunNow) -> str:
 def lasts(run: RunNow) -> str:
     """How long a waiting run may take; empty when nothing is known."""
     return f"then takes about {duration(run.expected.seconds)}" if run.expected else ""
+
+
+def why(run: RunNow) -> str:
+    """Why a run waits, and what it is for: `Pull request; older runs go first`; empty when no part of it is due."""
+    if run.waiting is None:
+        return ""
+    sort = queue_words.CLASS_WORDS[run.waiting.work_class]
+    return f"{sort[0].upper()}{sort[1:]}; {queue_words.why(run.waiting)}"
+
+
+def rest(run: RunNow) -> str:
+    """Why the other shards of a run at work wait: `What waits of it: older runs go first`."""
+    return f"What waits of it: {queue_words.why(run.waiting)}" if run.waiting else ""
+
+
+def deep(device: DeviceNow) -> str:
+    """What back-pressure means; empty where there is none."""
+    return queue_words.deep_queue(device.backlog.for_each_worker_s) if device.backlog.deep else ""
 
 
 def shards(run: RunNow) -> str:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from relay.context import Context, RelayContext
 from relay.metrics.pulse import Pulse, Recent, look_back, take_pulse
+from relay.queue_terms import policy_of
 from relay.views import Readiness
 
 _log = structlog.get_logger(__name__)
@@ -60,21 +61,27 @@ def read_figures(context: RelayContext) -> tuple[Pulse, Recent]:
 
 
 def _pulse(session: Session, context: RelayContext) -> Pulse:
-    return take_pulse(session, context.now(), lease_seconds=context.settings.lease_seconds)
+    settings = context.settings
+    return take_pulse(session, context.now(), lease_seconds=settings.lease_seconds, policy=policy_of(settings))
 
 
 def _readiness(pulse: Pulse) -> Readiness:
+    queue_age_s: dict[str, float] = {}
+    for (device, _), age in pulse.queue_age_s.items():
+        queue_age_s[device] = max(age, queue_age_s.get(device, 0.0))
     late = {
         "sweep": pulse.sweep_age_s is None or pulse.sweep_age_s > _SWEEP_LATE_S,
         "outbox": (pulse.outbox_age_s or 0.0) > _OUTBOX_LATE_S,
-        "workers": bool(pulse.queue_age_s.keys() - pulse.heartbeat_age_s.keys()),
+        "workers": bool(queue_age_s.keys() - pulse.heartbeat_age_s.keys()),
     }
     return Readiness(
         ready=True,
         sweep_age_s=pulse.sweep_age_s,
         inbox_age_s=pulse.inbox_age_s,
         outbox_age_s=pulse.outbox_age_s,
-        queue_age_s=dict(pulse.queue_age_s),
+        queue_age_s=queue_age_s,
         heartbeat_age_s=dict(pulse.heartbeat_age_s),
+        backlog_s={device: backlog.for_each_worker_s for device, backlog in pulse.backlogs.items()},
+        deep=tuple(device for device, backlog in pulse.backlogs.items() if backlog.deep),
         late=tuple(name for name, is_late in late.items() if is_late),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from relay.runs.shard_history import Ending, Lane, Phase, Span
+from relay.views import Balance
 from relay.web.wording import duration, number
 
 
@@ -70,6 +71,19 @@ def spent(spans: Sequence[Span], phases: Sequence[Phase], now: datetime) -> str:
     """How long the shard was in these phases, over all attempts; a dash for never."""
     took = [_seconds(span.begin, span.end or now) for span in spans if span.phase in phases]
     return duration(sum(took)) if took else "\N{EN DASH}"
+
+
+def balance(found: Balance | None) -> str:
+    """How evenly shards share a run's work: `The longest of 4 shards of tests was planned at 1.1 times the mean one,
+    and took 1.3 times.`; empty where there is nothing to tell."""
+    if found is None or (found.expected is None and found.measured is None):
+        return ""
+    told = []
+    if found.expected is not None:
+        told.append(f"was planned at {found.expected:.1f} times the mean one")
+    if found.measured is not None:
+        told.append(f"took {found.measured:.1f} times{'' if told else ' the mean one'}")
+    return f"The longest of {number(found.shards)} shards of tests {', and '.join(told)}."
 
 
 def _seconds(begin: datetime, end: datetime) -> float:

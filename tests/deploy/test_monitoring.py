@@ -19,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from relay.metrics.exposition import ProcessFigures, RecordFigures
 from relay.metrics.pulse import Pulse, Recent, StageFlow
 from relay.now_views import WorkerState
+from relay.queue_views import Backlog, WorkClass
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.crcr_models import OutboxKind, OutboxState
 from relay.store.models import ShardState
@@ -70,13 +71,15 @@ def told() -> dict[str, dict[str, set[str]]]:
         outbox_age_s=1.0,
         runs={(device, state): 1 for state in RunState if state not in FINAL_RUN_STATES},
         shards={(device, state): 1 for state in (ShardState.DUE, ShardState.LEASED)},
-        queue_age_s={device: 1.0},
+        queue_age_s={(device, work_class): 1.0 for work_class in WorkClass},
+        backlogs={device: Backlog()},
         workers={(device, state): 1 for state in WorkerState},
         heartbeat_age_s={device: 1.0},
     )
     recent = Recent(
         ended={(device, conclusion): 1 for conclusion in Conclusion},
         verdict_s={device: (1.0,)},
+        imbalances={device: (1.0,)},
         stages=(StageFlow(1, "change", 2, 1),),
     )
     registry = CollectorRegistry()

@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 from relay.contract import Attempt, Decision, Expected, FilteredTest, FunnelStep, Observation, TestedOn, Tree
 from relay.edge_views import EdgeView
 from relay.found_views import FoundTestPage, FoundTestView
-from relay.now_views import WorkerAbout, WorkerNow, WorkerState, WorkersView
+from relay.now_views import NowView, WorkerAbout, WorkerNow, WorkerState, WorkersView
 from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
 from relay.runs.worker_differences import differences
 from relay.views import (
@@ -181,6 +181,8 @@ class StandIn:
     letters: dict[str, int] = field(default_factory=dict)
     url: str = ""
     manifest_problem: str = ""
+    #: What waits; None for a service too old to tell.
+    now: NowView | None = None
     workers: list[WorkerNow] | None = field(default_factory=lambda: [a_worker("w1")])
     tested_on: TestedOn | None = None
 
@@ -214,6 +216,12 @@ def _add_service_routes(app: FastAPI, state: StandIn) -> None:
             return JSONResponse(ApiError(code="not_found", message="no such path").model_dump(), 404)
         told = WorkersView(workers=tuple(state.workers), differences=differences(state.workers))
         return JSONResponse(told.model_dump(mode="json"))
+
+    @app.get("/api/v1/now")
+    def now() -> Response:
+        if state.now is None:
+            return JSONResponse(ApiError(code="not_found", message="no such path").model_dump(), 404)
+        return JSONResponse(state.now.model_dump(mode="json"))
 
     @app.get("/api/v1/outbox")
     def outbox() -> LetterPage:

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from relay.now_views import WorkerState
+from relay.now_views import DeviceNow, NowView, RunNow, ShardsNow, WorkerState
+from relay.queue_views import Backlog, Wait, Waiting, WorkClass
 from relay.views import RunState
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import StandIn, a_run, a_worker, closed_port
@@ -89,6 +90,47 @@ def test_a_service_without_workers_and_one_too_old_to_tell(relay: Relay, service
     assert relay("status").out.splitlines()[1] == "no worker is connected"
     service.workers = None
     assert relay("status").out.splitlines()[1] == "1 run is under way"
+
+
+def a_queue(*, deep: bool) -> NowView:
+    waiting = Waiting(
+        work_class=WorkClass.PULL_REQUEST, wait=Wait.GROUP_LIMIT, shards_before=4, group_leases=2, limit=2
+    )
+    state = RunNow(
+        run=a_run(4, RunState.PLANNED, title="Change\x1b[2J"),
+        elapsed_s=1.0,
+        expected=None,
+        shards=ShardsNow(),
+        workers=(),
+        place=1,
+        waiting=waiting,
+    )
+    idle = DeviceNow(device="cpu", running=(), queued=(), queued_total=0, workers=())
+    busy = DeviceNow(
+        device="spyre", running=(), queued=(state,), queued_total=9, workers=(), backlog=Backlog(deep=deep)
+    )
+    return NowView(devices=(idle, busy), last_event=1)
+
+
+def test_who_waits_is_told_with_the_reason_and_back_pressure(relay: Relay, service: StandIn) -> None:
+    """Of devices with a queue; for programs by its code."""
+    service.now = a_queue(deep=True)
+    ended = relay("status")
+    assert ended.out.splitlines()[4:6] == [
+        "9 wait for spyre, the next first",
+        "1\t4\tChange\N{REPLACEMENT CHARACTER}[2J\tit has its part of the workers (2 of 2) while others wait",
+    ]
+    assert ended.err.startswith("the queue of spyre is deep: audits are held")
+    told = relay("status", "--json", "--fields", "queues.device,queues.deep,queues.runs.id,queues.runs.wait").json
+    assert told == {
+        "queues": [
+            {"device": "cpu", "deep": False, "runs": []},
+            {"device": "spyre", "deep": True, "runs": [{"id": 4, "wait": "group_limit"}]},
+        ]
+    }
+    service.now = a_queue(deep=False)
+    assert relay("status").err == ""
+    assert "Change" not in "".join(relay("status", "--repo", "acme/other").out.splitlines()[4:6])
 
 
 def test_watching_writes_a_line_for_each_change_until_ctrl_c(service: StandIn) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -182,7 +183,24 @@ def test_the_queries_do_not_grow_with_the_runs(client: TestClient, context: Rela
         story.open(pr=number)
     with statements(context) as many:
         page(client)
-    assert len(many) == len(few) < 16
+    assert len(many) == len(few) < 20
+
+
+def test_it_says_why_runs_wait_and_that_the_queue_is_deep(
+    app: FastAPI, client: TestClient, context: RelayContext, story: Story
+) -> None:
+    finished(story, took_s=60)
+    running(story)
+    for pr in (21, 22):
+        story.open(pr=pr)
+    found = page(client)
+    assert "Pull request; it is the next and waits for a worker alone" in found
+    assert "Pull request; older runs go first" in found
+    assert "What waits of it: it has its part of the workers (1 of 1) while others wait" in found
+    assert "The queue is deep" not in found
+    pressed = context.settings.model_copy(update={"queue_deep_s": 0.001})
+    app.state.relay = replace(context, settings=pressed)
+    assert "The queue is deep, about" in page(client)
 
 
 def test_the_same_as_json(client: TestClient, story: Story) -> None:

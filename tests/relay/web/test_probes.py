@@ -100,7 +100,7 @@ def test_the_figures_tell_of_queues_runs_workers_and_stages(client: TestClient, 
     assert found["relay_runs_unfinished", (device, ("state", "received"))] == 1
     assert found["relay_shards", (device, ("state", "due"))] == 1
     assert found["relay_inbox_waiting", ()] == 0
-    assert found["relay_queue_age_seconds", (device,)] > 0
+    assert found["relay_queue_age_seconds", (("class", "pull_request"), device)] > 0
     assert found["relay_recent_verdict_seconds", (device, ("quantile", "0.5"))] > 0
     stages = {labels[1][1]: value for (name, labels), value in found.items() if name == "relay_stage_entered"}
     assert set(stages) == {"1", "2", "3", "4"}

@@ -14,6 +14,7 @@ from relay.manifest_views import (
 )
 from relay.now_views import DeviceNow, Expectation, ExpectedBy, NowView, RunNow, ShardsNow
 from relay.quality_views import AuditFigures, DayFigures, LotFigures, QualityView
+from relay.queue_views import Backlog, Wait, Waiting, WorkClass
 from relay.trunk_views import Outcome, TrunkCommit, TrunkJob, TrunkPage, TrunkResult
 from relay.views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView, Health, Version
 from relay.web.description.examples.runs import BASE, BASE_TEST, BEGUN, ENDED, FILE, HEAD, TEST, WAITING
@@ -50,10 +51,18 @@ OVERVIEW = (
                         workers=(),
                         place=1,
                         starts_in_s=30.0,
+                        waiting=Waiting(
+                            work_class=WorkClass.PULL_REQUEST,
+                            wait=Wait.NEXT,
+                            shards_before=0,
+                            group_leases=0,
+                            limit=2,
+                        ),
                     ),
                 ),
                 queued_total=1,
                 workers=(),
+                backlog=Backlog(workers=4, for_each_worker_s=35.0, deep_after_s=1_800.0),
             ),
         ),
         last_event=9_017,
