@@ -17,16 +17,39 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import Session
 
 from relay.errors import SettingsError
+from relay.store.forks import start_anew_in_children
 
 _SQLITE_WAIT_MS = 30_000
 #: Pages of 4 KiB. Who commits beyond that carries them over to the database and waits for the disk, with everybody
 #: behind; a background does it before (`relay.store.checkpoints`), this is for where there is none.
 _LONGEST_WAL_PAGES = 16_384
+#: A process answers 40 requests at a time. Who waits longer for a connection is told so, and may try again.
+_POOL: dict[str, Any] = {"pool_size": 10, "max_overflow": 30, "pool_timeout": 10}
+#: A server that is gone without a word is noticed after a minute, one that does not answer a newcomer after 5 s.
+_CONNECTING: dict[str, Any] = {
+    "connect_timeout": 5,
+    "application_name": "oot-relay",
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+#: What a statement may last, what it may wait for a row, and how long a transaction may do nothing, in milliseconds.
+#: Far above what the relay needs; beyond that somebody waits for somebody who will not come.
+_LIMITS = {
+    "statement_timeout": "60000",
+    "lock_timeout": "20000",
+    "idle_in_transaction_session_timeout": "60000",
+    "timezone": "UTC",
+}
+#: A standby that took over and cannot write yet; a table or column that is not there, for the schema is another's.
+_UNUSABLE = frozenset({"25006", "42P01", "42703"})
 _WRITE_OPTION = "relay_write"
 #: Any fixed number: the advisory lock that lets one of several starting replicas migrate.
 _MIGRATION_LOCK = 7_301_994
@@ -41,6 +64,12 @@ class Turn:
         self._file = file
         self._threads = threading.Lock()
         self._open: int | None = None
+        start_anew_in_children(self)
+
+    def start_anew(self) -> None:
+        """In a child: the open file is the parent's, and a lock on it would be held by both."""
+        self._threads = threading.Lock()
+        self._open = None
 
     def __enter__(self) -> None:
         self._threads.acquire()
@@ -70,6 +99,11 @@ class Store:
         self._writing_engine = engine.execution_options(**{_WRITE_OPTION: True})
         file = engine.url.database if engine.dialect.name == "sqlite" else None
         self._turn: AbstractContextManager[object] = Turn(Path(f"{file}.turn")) if file else nullcontext()
+        start_anew_in_children(self)
+
+    def start_anew(self) -> None:
+        """In a child: with connections of its own."""
+        self.engine.dispose(close=False)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -100,7 +134,7 @@ def open_engine(url: str) -> Engine:
     if backend == "sqlite":
         return _sqlite_engine(url, _database_file(parsed.database))
     if backend == "postgresql":
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=30)
+        return _postgres_engine(parsed)
     raise SettingsError(f"RELAY_DATABASE_URL names {backend}; the relay keeps its record in SQLite or PostgreSQL.")
 
 
@@ -116,8 +150,33 @@ def _database_file(database: str | None) -> Path:
     return file
 
 
+def _postgres_engine(url: URL) -> Engine:
+    """What the address says itself counts more than what is said here."""
+    connecting = {name: value for name, value in _CONNECTING.items() if name not in url.query}
+    # Asked before it is used: a server that was restarted costs one connection more, not one failed request each.
+    engine = create_engine(url, **_POOL, pool_pre_ping=True, connect_args=connecting)
+
+    @event.listens_for(engine, "connect")
+    def _limit(connection: Any, _record: object) -> None:
+        # Not as `options` of the connection, which poolers between us and the server refuse.
+        with connection.cursor() as cursor:
+            for name, value in _LIMITS.items():
+                cursor.execute("SELECT set_config(%s, %s, false)", (name, value))
+        connection.commit()
+
+    event.listen(engine, "handle_error", _told_alike)
+    return engine
+
+
+def _told_alike(fault: ExceptionContext) -> None:
+    """Tell of a record that cannot be used as SQLite's driver does, whose users wait and try again."""
+    error = fault.original_exception
+    if getattr(error, "sqlstate", None) in _UNUSABLE:
+        raise OperationalError(fault.statement, fault.parameters, error) from error
+
+
 def _sqlite_engine(url: str, file: Path) -> Engine:
-    engine = create_engine(url, pool_size=10, max_overflow=30, connect_args={"timeout": _SQLITE_WAIT_MS / 1000})
+    engine = create_engine(url, **_POOL, connect_args={"timeout": _SQLITE_WAIT_MS / 1000})
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: object) -> None:
@@ -155,6 +214,9 @@ def upgrade_database(engine: Engine) -> None:
     config.set_main_option("script_location", "relay.store:migrations")
     with engine.execution_options(**{_WRITE_OPTION: True}).begin() as connection:
         if engine.dialect.name == "postgresql":
+            # A step over a large table lasts, and so do those who wait for who takes it.
+            for name in ("statement_timeout", "lock_timeout"):
+                connection.execute(text(f"SET LOCAL {name} = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

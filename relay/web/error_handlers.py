@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.routing import iter_route_contexts
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
@@ -61,6 +62,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(PoolTimeoutError, _no_connection_free)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -149,11 +151,19 @@ def methods_of(app: FastAPI, scope: Scope) -> list[str]:
 
 def _database(request: Request, error: Exception) -> Response:
     _log.error("database_unavailable", path=request.url.path, fault=type(error).__name__)
-    answer = ApiError(
-        code="database_unavailable",
-        message="The record cannot be reached just now.",
-        hint="Try again in a moment; relay doctor checks the database.",
-    )
+    message, hint = "The record cannot be reached just now.", "Try again in a moment; relay doctor checks the database."
+    return _try_again(request, message, hint)
+
+
+def _no_connection_free(request: Request, _error: Exception) -> Response:
+    _log.error("database_connections_used_up", path=request.url.path)
+    message = "All connections of this process to its database have been in use for too long."
+    hint = "Try again in a moment; when it stays so, look for slow statements in the database, or start more replicas."
+    return _try_again(request, message, hint)
+
+
+def _try_again(request: Request, message: str, hint: str) -> Response:
+    answer = ApiError(code="database_unavailable", message=message, hint=hint)
     response = error_response(request, 503, answer)
     response.headers["Retry-After"] = "2"
     return response

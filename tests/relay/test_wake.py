@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from kombu.connection import Connection
+from redis import Redis
 
 from relay.contract import WAKE_TASK, broker_connection, queue_name
 from relay.wake import CeleryWaker
+from tests.waiting import until
 
 
 @pytest.fixture(params=["filesystem", "redis"])
@@ -82,4 +86,37 @@ def test_a_broker_that_cannot_be_written_is_reported_and_not_raised(tmp_path: Pa
     (tmp_path / "broker").write_text("", encoding="utf-8")
     waker = CeleryWaker(f"filesystem://{tmp_path / 'broker'}")
     assert waker.wake("spyre") is False
+    waker.close()
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Where somebody takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        yield silent.getsockname()[1]
+
+
+def test_a_broker_that_says_nothing_holds_nobody_up_for_long(silent_port: int) -> None:
+    """Not even when many send at once: who comes after the first who noticed does not wait at all."""
+    waker = CeleryWaker(f"redis://127.0.0.1:{silent_port}/0")
+    with ThreadPoolExecutor(40) as pool:
+        begun = time.monotonic()
+        assert not any(pool.map(waker.wake, ["spyre"] * 40))
+        assert time.monotonic() - begun < 15
+    begun = time.monotonic()
+    assert not any(waker.wake("spyre") for _ in range(1000))
+    assert time.monotonic() - begun < 15
+    waker.close()
+
+
+def test_a_broker_that_comes_back_is_used_again(valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a restart of this process, and with no more than a pause."""
+    import relay.wake
+
+    monkeypatch.setattr(relay.wake, "_PAUSE_S", 0.01)
+    waker = CeleryWaker(valkey_url)
+    assert waker.wake("back")
+    with Redis.from_url(valkey_url) as broker:
+        broker.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    until(lambda: waker.wake("back"), "a wake-up is sent again", 30)
     waker.close()
