@@ -10,12 +10,10 @@ import fcntl
 import hashlib
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,8 @@ from relay.contract import (
     broker_connection,
     queue_name,
 )
+from tests.hostile.doors import Doors, doors_of
+from tests.hostile.remains import family
 from tests.waiting import until
 from tests.workers.leases import a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, serving
@@ -44,7 +44,6 @@ from workers.spyre.build import ensure_library
 _PACKAGE = "tests/hostile/attacks"
 ATTACKS = Path(__file__).with_name("attacks")
 TRIES = ATTACKS / "tries.py"
-NAME = "hostile_left"
 DEVICE_CACHE = Path("~/.cache/oot-relay-tests/device").expanduser()
 LIMIT_S = 120.0
 BROKER = "broker-of-the-worker"
@@ -99,7 +98,7 @@ class Machine:
 
     def pids(self) -> list[int]:
         """The worker, its pool, and this process."""
-        return [os.getpid(), *_family(self.worker.pid)]
+        return [os.getpid(), *family(self.worker.pid)]
 
     def run(self, tests: Sequence[tuple[str, float | None]]) -> dict[str, Report]:
         """One shard with these tests (`file::Class::name`, and a limit in seconds); what each says, by its name."""
@@ -182,42 +181,6 @@ class Machine:
         }
 
 
-@dataclass
-class Doors:
-    """Servers that nobody may reach: `visits` has one entry for each who came."""
-
-    tcp: socket.socket
-    tcp6: socket.socket
-    udp: socket.socket
-    local: socket.socket
-    abstract: socket.socket
-    visits: list[str] = field(default_factory=list)
-
-    def facts(self) -> dict[str, Any]:
-        return {
-            "port": self.tcp.getsockname()[1],
-            "udp": self.udp.getsockname()[1],
-            "abstract": self.abstract.getsockname()[1:].decode(),
-            "sockets": {"database": self.local.getsockname()},
-        }
-
-    def watch(self) -> None:
-        for door in (self.tcp, self.tcp6, self.local, self.abstract):
-            threading.Thread(target=self._greet, args=(door,), daemon=True).start()
-        threading.Thread(target=self._hear, daemon=True).start()
-
-    def _greet(self, door: socket.socket) -> None:
-        with suppress(OSError):
-            while True:
-                door.accept()[0].close()
-                self.visits.append(str(door.family))
-
-    def _hear(self) -> None:
-        with suppress(OSError):
-            while self.udp.recvfrom(100):
-                self.visits.append("datagram")
-
-
 @contextmanager
 def a_machine(folder: Path, **settings: str) -> Iterator[Machine]:
     """A worker that is ready, with `settings` beside its own, in its own folder."""
@@ -235,7 +198,7 @@ def _attacked(folder: Path, settings: dict[str, str]) -> Iterator[Machine]:
     broker = f"filesystem://{folder}/{BROKER}"
     with ExitStack() as ending, (folder / "worker.log").open("w") as log:
         relay = ending.enter_context(serving(RelayDouble()))
-        doors = ending.enter_context(_doors(folder / "database.sock"))
+        doors = ending.enter_context(doors_of(folder / "database.sock"))
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder / "home"),
@@ -269,20 +232,6 @@ def missing_sandbox() -> None:
         missing(problem)
 
 
-def left_behind() -> list[int]:
-    """Processes of this machine that an attack made and that are still there."""
-    return [pid for pid, words in _all_processes() if NAME in words]
-
-
-def files_of(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Every file below a folder: its kind and mode, its owner, its size."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        status = path.lstat()
-        found[str(path.relative_to(folder))] = (status.st_mode, status.st_uid, status.st_size)
-    return found
-
-
 @contextmanager
 def _planted(folder: Path) -> Iterator[None]:
     """Secrets, and what other runs have on this machine."""
@@ -306,46 +255,3 @@ def _planted(folder: Path) -> Iterator[None]:
         # It is of a worker that lives.
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-@contextmanager
-def _doors(path: Path) -> Iterator[Doors]:
-    with ExitStack() as ending:
-        tcp = ending.enter_context(socket.create_server(("127.0.0.1", 0)))
-        port = tcp.getsockname()[1]
-        tcp6 = ending.enter_context(socket.create_server(("::1", port), family=socket.AF_INET6))
-        udp, local, abstract = (
-            ending.enter_context(socket.socket(family, kind))
-            for family, kind in (
-                (socket.AF_INET, socket.SOCK_DGRAM),
-                (socket.AF_UNIX, socket.SOCK_STREAM),
-                (socket.AF_UNIX, socket.SOCK_STREAM),
-            )
-        )
-        udp.bind(("127.0.0.1", 0))
-        local.bind(str(path))
-        path.chmod(0o777)
-        abstract.bind(f"\0hostile-{os.getpid()}-{port}")
-        for server in (local, abstract):
-            server.listen()
-        doors = Doors(tcp, tcp6, udp, local, abstract)
-        doors.watch()
-        yield doors
-
-
-def _family(pid: int) -> list[int]:
-    """A process and its children's children."""
-    found = [pid]
-    with suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            found += _family(int(child))
-    return found
-
-
-def _all_processes() -> Iterator[tuple[int, str]]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-            words = (folder / "comm").read_text() + (folder / "cmdline").read_bytes().decode(errors="replace")
-            if state != "Z":
-                yield int(folder.name), words

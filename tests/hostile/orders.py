@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from tests.hostile.machine import Report
-
 Order = tuple[str, float | None]
 
 
@@ -35,14 +31,3 @@ REST = (
 ENDLESS: Order = ("test_exhausting.py::TestExhausting::test_processor", 1.0)
 EVERYBODY: Order = ("test_signals.py::TestSignals::test_everybody", None)
 HONEST = _of("test_honest", "TestHonest", "test_one", "test_two", "test_room")
-
-
-def honest_report(reports: Mapping[str, Report]) -> bool:
-    """Whether the honest file was told as it is, in the time of a file that does nothing."""
-    seen = {name.rpartition("::")[2]: reports[name] for name, _ in HONEST}
-    return (
-        {name: report.observations for name, report in seen.items()}
-        == {"test_one": ["passed"], "test_two": ["failed"], "test_room": ["passed"]}
-        and "as it should" in seen["test_two"].detail
-        and all(report.seconds < 10 for report in seen.values())
-    )

@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -140,8 +141,8 @@ def _clear_shared_memory(user: int) -> None:
     """Of a user that nobody else is, whatever is left is nobody's."""
     with suppress(OSError):
         for path in Path("/dev/shm").iterdir():  # noqa: S108 - the machine's
-            if path.lstat().st_uid == user and not path.is_dir():
-                path.unlink()
+            if path.lstat().st_uid == user:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _leave(status: int) -> NoReturn:
