@@ -83,6 +83,12 @@ class LeaseKeeper:
         """Another message was answered that the lease is gone."""
         self._stop = StopReason.LEASE_LOST
 
+    def unwanted(self) -> None:
+        """Another message was answered that nobody waits for the shard. Sooner than the next heartbeat: results and
+        lines of the log leave every second. After the shard's end it means nothing."""
+        if self._stop is None and not self._ended.is_set():
+            self._stop = StopReason.CANCELLED
+
     def _beat(self) -> None:
         renewed = time.monotonic()
         while self._stop is None and not self._ended.wait(self._lease.expires_in_s / 3):

@@ -121,7 +121,7 @@ class Session:
         log.info("shard leased")
         with (
             LeaseKeeper(self.client, lease, self.shutting_down) as keeper,
-            ShardLog(self.client, lease, self.redact) as told,
+            ShardLog(self.client, lease, self.redact, unwanted=keeper.unwanted) as told,
         ):
             held = _Held(lease, keeper, told)
             try:

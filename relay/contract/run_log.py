@@ -45,7 +45,9 @@ class LogPosted(Message):
 
 
 class LogTaken(Message):
-    """How many lines of this lease the relay has seen; the next chunk begins there. `full`: no more are wanted."""
+    """How many lines of this lease the relay has seen; the next chunk begins there. `full`: no more are wanted. `stop`:
+    nothing more is wanted of the shard itself, its run is over or its lease has ended."""
 
     lines: Annotated[int, Field(ge=0), WHOLE]
     full: Flag = False
+    stop: Flag = False

@@ -17,10 +17,14 @@ from relay.contract import LogKind, LogLine, LogPosted, LogTaken
 from relay.errors import BadMessageError, LeaseLostError
 from relay.runs.leases import locked_shard
 from relay.store.log_models import LogChunk, ShardLog
-from relay.store.models import Shard
+from relay.store.models import Shard, ShardState
 
 #: A line costs this much even when it is empty, so that no cap is passed by empty lines.
 _LINE_BYTES = 8
+
+
+#: What a shard is in whose lease ended without its work: with the run, or by silence.
+_TAKEN_AWAY = frozenset({ShardState.DUE, ShardState.LOST})
 
 
 def accept_log(session: Session, shard_id: int, posted: LogPosted, now: datetime, cap: int) -> LogTaken:
@@ -48,7 +52,7 @@ def accept_log(session: Session, shard_id: int, posted: LogPosted, now: datetime
     if fresh and not log.full:
         _keep(session, log, fresh, cap)
     log.taken += len(fresh)
-    return LogTaken(lines=log.taken, full=log.full)
+    return LogTaken(lines=log.taken, full=log.full, stop=shard.state in _TAKEN_AWAY)
 
 
 def forget_logs(session: Session, before: datetime, *, limit: int) -> int:

@@ -19,7 +19,7 @@ import structlog
 
 from relay.contract import LOG_LINES_CAP, LOG_TEXT_CAP, Lease, LogKind, LogLine, LogTaken, Tree
 from relay.trail.redaction import Redactor
-from workers.relay_client import RelayError, RelayUnavailableError
+from workers.relay_client import LeaseLostError, RelayError, RelayUnavailableError
 from workers.runner.types import Collection, TestOutcome
 from workers.shards import log_lines
 from workers.shards.report import capped
@@ -73,8 +73,11 @@ class ShardLog:
         lease: Lease,
         redact: Callable[[str], str] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        unwanted: Callable[[], None] = lambda: None,
     ) -> None:
+        """`unwanted` is called when the relay answers that nobody waits for the shard any more."""
         self._channel, self._lease, self._redact, self._clock = channel, lease, redact or Redactor(), clock
+        self._unwanted = unwanted
         self._began = clock()
         self._waiting: deque[LogLine] = deque()
         self._dropped = 0
@@ -159,10 +162,14 @@ class ShardLog:
                 continue
             except RelayError as error:
                 log.info("the relay takes no log of this shard", error=str(error))
+                if isinstance(error, LeaseLostError):
+                    self._unwanted()
                 self._close()
                 return
             sent, wait = sent + len(batch), _FIRST_WAIT_S
             self._posted(len(batch))
+            if taken.stop:
+                self._unwanted()
             if taken.full:
                 self._close()
 

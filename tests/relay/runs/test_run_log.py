@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from relay.contract import LogKind, LogLine, LogPosted, LogTaken, ShardOutcome
 from relay.errors import BadMessageError, LeaseLostError, NotFoundError
+from relay.runs.creation import cancel_run
 from relay.runs.leases import LeasedShard
 from relay.runs.run_log import accept_log, forget_logs
 from relay.store.engine import Store
@@ -97,6 +98,14 @@ def test_the_last_words_may_come_after_the_end(store: Store) -> None:
         post(store, leased, 1, "too late")
     with store.reading() as session:
         assert session.scalars(select(ShardLog.attempt).order_by(ShardLog.id)).all() == [1, 2]
+
+
+def test_the_answer_tells_that_nobody_waits_for_the_shard_any_more(store: Store, leased: LeasedShard) -> None:
+    """A run that is called off, which the worker would hear of with its next heartbeat only."""
+    assert post(store, leased, 0, "a").stop is False
+    with store.writing() as session:
+        cancel_run(session, leased.run.id, NOW, "superseded")
+    assert post(store, leased, 1, "b") == LogTaken(lines=2, stop=True)
 
 
 def test_there_is_no_log_of_no_shard(store: Store) -> None:
