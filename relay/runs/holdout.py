@@ -5,29 +5,27 @@ Owns what a miss in a run is and how it is told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relay.contract import TestResult
 from relay.runs.misses import remember_miss
+from relay.runs.reported_tests import Outcome
 from relay.runs.states import note
 from relay.runs.verdicts import is_newly_broken
+from relay.store.many_rows import update_rows
 from relay.store.models import PlannedTest, Run
 
 
-def note_misses(
-    session: Session, run: Run, tests: Mapping[str, PlannedTest], results: Sequence[TestResult], now: datetime
-) -> None:
+def note_misses(session: Session, run: Run, outcomes: Sequence[Outcome], now: datetime) -> None:
     """Mark and remember the tests that ran by lot and that the change broke, each base test once. The caller holds the
-    run's lock, and the tests have their verdicts."""
-    missed = [tests[result.id] for result in results if _is_miss(tests[result.id], result)]
+    run's lock."""
+    missed = [outcome.test for outcome in outcomes if _is_miss(outcome)]
     if not missed:
         return
-    for test in missed:
-        test.missed = True
+    update_rows(session, PlannedTest, [{"id": test.id, "missed": True} for test in missed])
     for base in sorted({test.base for test in missed}):
         kept = remember_miss(session, run, base, "it ran by lot there, and broke", now)
         told = f"The selection had missed {base}: it ran by lot, and broke. {kept}"
@@ -40,5 +38,6 @@ def missed_tests(session: Session, run_id: int) -> tuple[str, ...]:
     return tuple(session.scalars(query.distinct().order_by(PlannedTest.base)))
 
 
-def _is_miss(test: PlannedTest, result: TestResult) -> bool:
-    return test.by_lot and is_newly_broken(test.expected, test.verdict, result.attempts)
+def _is_miss(outcome: Outcome) -> bool:
+    test, verdict = outcome.test, outcome.judgement.verdict
+    return test.by_lot and is_newly_broken(test.expected, verdict, outcome.result.attempts)

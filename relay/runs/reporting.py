@@ -7,7 +7,6 @@ with another content is a conflict; a message of a lease that is not current is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
@@ -20,8 +19,6 @@ from relay.contract import (
     ShardFinished,
     ShardKind,
     ShardOutcome,
-    TestResult,
-    Tree,
 )
 from relay.errors import BadMessageError, ConflictError
 from relay.runs import shard_lines
@@ -31,9 +28,10 @@ from relay.runs.leases import LeaseTerms, locked_shard, require_lease
 from relay.runs.operators import record_uses
 from relay.runs.planning import record_selection
 from relay.runs.reconcile import reconcile
+from relay.runs.reported_tests import fresh_outcomes, record_outcomes
 from relay.runs.states import note
-from relay.runs.verdicts import judge
-from relay.store.models import PlannedTest, ResultBatch, Shard, ShardState, TestAttempt
+from relay.store.many_rows import insert_rows
+from relay.store.models import ResultBatch, Shard, ShardState
 
 _SELECTION_SEQUENCE = 0
 
@@ -71,12 +69,10 @@ def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: 
     if _is_repeat(session, shard, posted.lease_id, posted.sequence, posted):
         return
     require_lease(shard, posted.lease_id)
-    tests = _tests_of(session, shard, posted.results)
-    fresh = [result for result in posted.results if tests[result.id].verdict is None]
-    for result in fresh:
-        _record_result(session, tests[result.id], result)
-    record_uses(session, run, ((tests[result.id].base, result.operators) for result in fresh))
-    note_misses(session, run, tests, fresh, now)
+    fresh = fresh_outcomes(session, shard, posted.results)
+    record_outcomes(session, fresh)
+    record_uses(session, run, ((outcome.test.base, outcome.result.operators) for outcome in fresh))
+    note_misses(session, run, fresh, now)
     note(session, run.id, now, "tests.reported", shard_lines.reported(len(fresh), shard.ordinal))
 
 
@@ -109,61 +105,14 @@ def _why_unfinished(session: Session, shard: Shard, finished: ShardFinished) -> 
     return f"the worker ended the shard with {missing} tests unreported" if missing else ""
 
 
-def _record_result(session: Session, test: PlannedTest, result: TestResult) -> None:
-    judgement = judge(test.expected, result.attempts)
-    test.verdict = judgement.verdict
-    test.observation = judgement.observation
-    test.detail = judgement.detail
-    test.duration_s = judgement.duration_s
-    session.add_all(
-        TestAttempt(
-            planned_test_id=test.id,
-            tree=attempt.tree,
-            number=attempt.number,
-            observation=attempt.observation,
-            duration_s=attempt.duration_s,
-            detail=attempt.detail,
-            reused=attempt.reused,
-        )
-        for attempt in result.attempts
-    )
-
-
-def _tests_of(session: Session, shard: Shard, results: Sequence[TestResult]) -> dict[str, PlannedTest]:
-    """The named tests of a shard, by id; each result must name one, and each attempt of a result must be another."""
-    tests = {
-        test.test_id: test for test in session.scalars(select(PlannedTest).where(PlannedTest.shard_id == shard.id))
-    }
-    names = [result.id for result in results]
-    unknown = [name for name in names if name not in tests]
-    if unknown:
-        raise BadMessageError(
-            f"{len(unknown)} results are for tests outside shard {shard.id}, the first is {unknown[0][:200]!r}.",
-            "Report exactly the tests of the lease.",
-        )
-    if len(set(names)) != len(names):
-        raise BadMessageError("A test is reported twice in one message.", "Send one result per test.")
-    for result in results:
-        tries = [(attempt.tree, attempt.number) for attempt in result.attempts]
-        if len(set(tries)) != len(tries) or all(tree is Tree.BASE for tree, _ in tries):
-            raise BadMessageError(
-                f"The attempts at {result.id[:200]!r} cannot be told apart, or none is on head.",
-                "Number the attempts per tree and run the test on head.",
-            )
-    return tests
-
-
 def _is_repeat(session: Session, shard: Shard, lease_id: str, sequence: int, message: Message) -> bool:
     """Whether this message was taken in before. A new one of the current lease is noted as seen."""
     digest = hashlib.sha256(message.model_dump_json().encode()).hexdigest()
-    known = session.scalar(
-        select(ResultBatch.digest).where(
-            ResultBatch.shard_id == shard.id, ResultBatch.lease_id == lease_id, ResultBatch.sequence == sequence
-        )
-    )
+    identity = {"shard_id": shard.id, "lease_id": lease_id, "sequence": sequence}
+    known = session.scalar(select(ResultBatch.digest).filter_by(**identity))
     if known is None:
         require_lease(shard, lease_id)
-        session.add(ResultBatch(shard_id=shard.id, lease_id=lease_id, sequence=sequence, digest=digest))
+        insert_rows(session, ResultBatch, [{**identity, "digest": digest}])
         return False
     if known != digest:
         raise ConflictError(

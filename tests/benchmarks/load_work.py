@@ -109,7 +109,9 @@ def add_planned_runs(store: Store, numbers: Iterator[int], tests: int, *, shards
     while tests > 0:
         with store.writing() as session:
             shards = _planned_run(session, next(numbers), shards_in_a_run)
-            write(session.connection(), cast("Table", PlannedTest.__table__), _tests(session, shards))
+            # Ids are given, as all rows go in at once.
+            first = (session.query(PlannedTest.id).order_by(PlannedTest.id.desc()).limit(1).scalar() or 0) + 1
+            write(session.connection(), cast("Table", PlannedTest.__table__), _tests(count(first), shards))
         tests -= len(shards) * SHARD_SIZE
 
 
@@ -146,10 +148,7 @@ def _new_run(number: int) -> NewRun:
     )
 
 
-def _tests(session: Session, shards: list[Shard]) -> Iterator[Mapping[str, Any]]:
-    # Ids are given, as all rows go in at once.
-    first = (session.query(PlannedTest.id).order_by(PlannedTest.id.desc()).limit(1).scalar() or 0) + 1
-    ids = count(first)
+def _tests(ids: Iterator[int], shards: list[Shard]) -> Iterator[Mapping[str, Any]]:
     for shard in shards:
         for number in range(SHARD_SIZE):
             name = f"test_operator_{shard.ordinal}_{number}_spyre_float32"
