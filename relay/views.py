@@ -125,7 +125,8 @@ class TestView(View):
 
 
 class ShardView(View):
-    """A shard as the page shows it. `expected_s` is how long its tests may take, 0 where nothing is known; `took_s` how
+    """A shard as the page shows it. `sandbox` is the weakest that held its tests, of worker `sandbox_of`; empty where
+    it did not say. `expected_s` is how long its tests may take, 0 where nothing is known; `took_s` how
     long its leases took that have ended."""
 
     id: int
@@ -137,8 +138,19 @@ class ShardView(View):
     tests: int
     reported: int
     error: str
+    sandbox: str = ""
+    sandbox_of: str = ""
     expected_s: float = 0.0
     took_s: float = 0.0
+
+
+class WeakSandbox(View):
+    """A worker that worked on a run without a whole sandbox: on how many shards of it, and what it said it lacked.
+    Where only the run's environment tells, `worker` is empty and `shards` 0."""
+
+    worker: str
+    shards: int
+    sandbox: str
 
 
 class PlanView(View):
@@ -178,6 +190,7 @@ class RunDetail(View):
     plan: PlanView | None = None
     missed: tuple[str, ...] = ()
     balance: Balance | None = None
+    weak_sandboxes: tuple[WeakSandbox, ...] = ()
 
 
 class RunPage(Page):

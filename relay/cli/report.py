@@ -89,8 +89,8 @@ def _show_facts(out: Output, detail: RunDetail) -> None:
         facts.append(("tested on", one_line(report_text.tested_on(*words), 500)))
         facts.append(("sandbox", one_line(tested.sandbox or "not told", 500)))
     out.table(("", ""), facts)
-    if tested and tested.unconfined:
-        out.say(one_line(report_text.unconfined(tested.sandbox), 700))
+    for weak in detail.weak_sandboxes:
+        out.say(one_line(report_text.weak_sandbox(weak.worker, weak.shards, weak.sandbox), 900))
 
 
 def show_funnel(out: Output, detail: RunDetail) -> None:

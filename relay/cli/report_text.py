@@ -9,8 +9,10 @@ def tested_on(name: str, torch: str, sha: str, python: str, profile: str) -> str
     return ", ".join([*parts, f"device profile {profile}"] if profile else parts)
 
 
-def unconfined(sandbox: str) -> str:
-    return f"warning: test processes were not in a sandbox ({sandbox}); install bubblewrap on the worker"
+def weak_sandbox(worker: str, shards: int, sandbox: str) -> str:
+    whose = f" on {worker} ({shards} {'shard' if shards == 1 else 'shards'})" if worker else ""
+    lacking = "a sandbox" if sandbox.partition(":")[0] == "none" else "a whole sandbox"
+    return f"warning: test processes{whose} were not in {lacking} ({sandbox})"
 
 
 def report_written(run_id: int, file: str) -> str:

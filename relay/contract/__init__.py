@@ -79,6 +79,7 @@ from relay.contract.work import (
     TestOrder,
     TriageBudget,
     TriageSettings,
+    is_weak_sandbox,
 )
 
 __all__ = [
@@ -149,5 +150,6 @@ __all__ = [
     "WorkerPresent",
     "broker_connection",
     "can_be_recorded",
+    "is_weak_sandbox",
     "queue_name",
 ]

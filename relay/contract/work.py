@@ -10,6 +10,7 @@ from pydantic import Field
 from relay.contract.texts import Message, ShortText, TestIdText, TimeoutSeconds
 
 MANIFEST_PROBLEM_CAP = 2_000
+_WHOLE_SANDBOX = "bubblewrap"
 
 
 class ShardKind(StrEnum):
@@ -109,9 +110,16 @@ class TestOrder(Message):
     timeout_s: TimeoutSeconds | None = None
 
 
+def is_weak_sandbox(told: str) -> bool:
+    """Whether a worker says that its test processes are not confined as they should be: `bubblewrap` alone is whole;
+    anything after a colon is what it lacks. Nothing said is nothing known."""
+    words = told.split(maxsplit=1)
+    return bool(words) and words[0] != _WHOLE_SANDBOX
+
+
 class TestedOn(Message):
     """The environment that answers for a run: its name, the torch and Python in it, the profile of the device, and how
-    test processes are confined (`bubblewrap`, or `none` with the reason)."""
+    test processes are confined (`bubblewrap`, or something less with the reason)."""
 
     __test__ = False
     name: ShortText
@@ -124,7 +132,7 @@ class TestedOn(Message):
     @property
     def unconfined(self) -> bool:
         """Whether it is known that test processes were not confined as they should be."""
-        return bool(self.sandbox) and self.sandbox.split()[0].rstrip(":,;") != "bubblewrap"
+        return is_weak_sandbox(self.sandbox)
 
 
 class Lease(Message):
@@ -146,10 +154,12 @@ class Lease(Message):
 
 
 class LeaseRequest(Message):
-    """A worker asks for the next due shard of its device. Answered 200 with a `Lease`, or 204 when nothing is due."""
+    """A worker asks for the next due shard of its device. Answered 200 with a `Lease`, or 204 when nothing is due.
+    `sandbox` is how its test processes are confined, in the words of `TestedOn`."""
 
     worker: ShortText
     device: ShortText
+    sandbox: ShortText = ""
 
 
 class Heartbeat(Message):

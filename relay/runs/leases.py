@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
-from relay.contract import Heartbeat, ShardKind
+from relay.contract import Heartbeat, ShardKind, is_weak_sandbox
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs import shard_lines
 from relay.runs.endings import give_back
@@ -49,8 +49,11 @@ class LeasedShard:
     backlog_s: float = 0.0
 
 
-def lease_next(session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms) -> LeasedShard | None:
-    """Lease a due shard of the run that the policy puts first on this device, or None when nothing is due.
+def lease_next(
+    session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms, *, sandbox: str = ""
+) -> LeasedShard | None:
+    """Lease a due shard of the run that the policy puts first on this device, or None when nothing is due. `sandbox` is
+    how the worker says that it confines tests.
 
     Who asks at the same moment waits for us and sees our lease, so that shares and limits hold over all replicas. Of
     runs we lock one at a time, and let go of it when its shards are gone meanwhile: the policy's order is not that of
@@ -66,15 +69,17 @@ def lease_next(session: Session, device: str, worker: str, now: datetime, terms:
             attempt.rollback()
             continue
         attempt.commit()
-        _lease(session, shard, worker, now, terms.expiry(now))
+        _lease(session, shard, worker, now, terms.expiry(now), sandbox=sandbox)
         _start(session, run, shard, now)
         tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
         return LeasedShard(run, shard, tests, people_wait_s(queue) if is_deep(queue, terms.policy) else 0.0)
     return None
 
 
-def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_at: datetime) -> None:
+def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_at: datetime, *, sandbox: str) -> None:
     attempt = shard.attempt + 1
+    # What an earlier worker reported is kept, so what it lacked is too.
+    lacking = is_weak_sandbox(shard.sandbox)
     transition(
         session,
         shard,
@@ -84,6 +89,8 @@ def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_a
         attempt=attempt,
         lease_id=secrets.token_urlsafe(24),
         lease_worker=worker,
+        sandbox=shard.sandbox if lacking else sandbox,
+        sandbox_of=shard.sandbox_of if lacking else worker,
         leased_at=now,
         lease_expires_at=expires_at,
         progress="",

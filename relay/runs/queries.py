@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
 from relay.errors import NotFoundError
 from relay.runs.balance import balance_of
+from relay.runs.confinement import weak_sandboxes
 from relay.runs.holdout import missed_tests
 from relay.runs.states import FINAL_RUN_STATES, is_row_id
 from relay.store.models import PlannedTest, Run, RunEvent, Selection, Shard
@@ -106,6 +107,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         ).where(Selection.run_id == run_id)
     ).one_or_none()
     shards = _shards(session, run_id)
+    tested_on = TestedOn.model_validate(run.tested_on) if run.tested_on else None
     return RunDetail(
         run=_summary(run, counts, public_url),
         selection_state=run.selection_state,
@@ -113,7 +115,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         changed_files=tuple(ChangedFile.model_validate(file) for file in found.changed_files) if found else (),
         notes=tuple(found.notes) if found else (),
         not_tested=NotTested.model_validate(run.not_tested) if run.not_tested else None,
-        tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on else None,
+        tested_on=tested_on,
         shards=shards,
         balance=balance_of(shards),
         kept=found.kept if found else 0,
@@ -128,6 +130,7 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
         if found and found.plan_key
         else None,
         missed=missed_tests(session, run_id),
+        weak_sandboxes=weak_sandboxes(tested_on, shards),
     )
 
 
@@ -243,6 +246,8 @@ def _shards(session: Session, run_id: int) -> tuple[ShardView, ...]:
             tests=planned,
             reported=done,
             error=shard.error,
+            sandbox=shard.sandbox,
+            sandbox_of=shard.sandbox_of,
             expected_s=shard.expected_s,
             took_s=shard.took_s,
         )

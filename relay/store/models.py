@@ -159,7 +159,8 @@ class Run(Base):
 class Shard(Base):
     """A piece of a run that one worker does at a time. `attempt` counts the leases given so far, `returns` those that a
     worker gave back because it was stopped; the lease columns keep the last holder after the lease has ended, so that
-    its repeats can be recognised. `expected_s` is how long its tests may take, 0 where nothing is known, `took_s` how
+    its repeats can be recognised. `sandbox` is the weakest that a lease had, `sandbox_of` the worker it was of; empty
+    where that did not say. `expected_s` is how long its tests may take, 0 where nothing is known, `took_s` how
     long its leases took that have ended. Seconds."""
 
     __tablename__ = "shards"
@@ -178,6 +179,8 @@ class Shard(Base):
     returns: Mapped[int] = mapped_column(default=0)
     lease_id: Mapped[str | None] = mapped_column(String(64))
     lease_worker: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    sandbox: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    sandbox_of: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     leased_at: Mapped[datetime | None]
     lease_expires_at: Mapped[datetime | None]
     expected_s: Mapped[float] = mapped_column(default=0.0)

@@ -103,6 +103,8 @@ def _about(detail: RunDetail) -> str:
     if tested:
         facts |= {"environment": tested.name, "torch": tested.torch_version, "profile": tested.device_profile}
         facts |= {"sandbox": tested.sandbox}
+    weak = (f"{found.worker or 'a worker'}: {found.sandbox}" for found in detail.weak_sandboxes)
+    facts |= {"weak_sandbox": "; ".join(weak)}
     return _properties((name, value) for name, value in facts.items() if value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relay import queue_words
-from relay.contract import TestedOn
+from relay.contract import TestedOn, is_weak_sandbox
 from relay.now_views import (
     DeviceNow,
     Expectation,
@@ -148,10 +148,16 @@ def tests_with(worker: WorkerNow) -> str:
     if worker.about is None:
         return ""
     where = _environments(worker.about.environments)
-    confined = worker.about.sandbox.partition(":")[0]
-    sandbox = "no sandbox" if confined == "none" else confined
+    sandbox = _sandbox(worker.about.sandbox)
     slots = f", {worker.about.concurrency} shards at a time" if worker.about.concurrency > 1 else ""
     return ", ".join(filter(None, [where, sandbox])) + slots
+
+
+def _sandbox(told: str) -> str:
+    confined = told.partition(":")[0]
+    if not is_weak_sandbox(told):
+        return confined
+    return "⚠ no sandbox" if confined == "none" else f"⚠ no whole sandbox ({confined})"
 
 
 def _environments(found: tuple[TestedOn, ...]) -> str:

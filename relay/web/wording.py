@@ -13,7 +13,17 @@ from datetime import UTC, datetime
 from relay.contract import Decision, Expected, Observation, TestedOn
 from relay.runs.queries import BY_WEIGHT
 from relay.store.models import ShardState
-from relay.views import AuditOutcome, AuditState, AuditView, Conclusion, PlanView, RunState, RunSummary, Verdict
+from relay.views import (
+    AuditOutcome,
+    AuditState,
+    AuditView,
+    Conclusion,
+    PlanView,
+    RunState,
+    RunSummary,
+    Verdict,
+    WeakSandbox,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +186,18 @@ def environment(tested: TestedOn) -> str:
 
 
 def sandbox_word(tested: TestedOn) -> Word | None:
-    """How test processes were confined; None when the worker did not say."""
-    if not tested.sandbox:
+    """How test processes were confined; None when the worker did not say, and when it lacked something: then there are
+    words for each worker."""
+    if not tested.sandbox or tested.unconfined:
         return None
-    if tested.unconfined:
-        return Word("⚠", f"not in a sandbox: {tested.sandbox}", "warn", "upstream's tests ran without confinement")
     return Word("▣", tested.sandbox, "good", "test processes were confined")
+
+
+def weak_sandbox_word(weak: WeakSandbox) -> Word:
+    """A worker without a whole sandbox, so that nobody takes its results for more than they are."""
+    whose = f" ({weak.worker}, {weak.shards} {'shard' if weak.shards == 1 else 'shards'})" if weak.worker else ""
+    lacking = "not in a sandbox" if weak.sandbox.partition(":")[0] == "none" else "not in a whole sandbox"
+    return Word("⚠", f"{lacking}{whose}: {weak.sandbox}", "warn", "upstream's tests could reach more than they should")
 
 
 def no_results(run: RunSummary, live: bool) -> str:

@@ -75,7 +75,8 @@ def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
     """The next due shard of the worker's device, or 204."""
     manifests = context.manifests.current()
     with context.store.writing() as session:
-        leased = lease_next(session, wanted.device, wanted.worker, context.now(), terms_of(context.settings))
+        now, terms = context.now(), terms_of(context.settings)
+        leased = lease_next(session, wanted.device, wanted.worker, now, terms, sandbox=wanted.sandbox)
         if leased is None:
             return Response(status_code=204)
         if leased.shard.kind is ShardKind.SELECT:

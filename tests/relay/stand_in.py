@@ -17,6 +17,7 @@ from relay.edge_views import EdgeView
 from relay.found_views import FoundTestPage, FoundTestView
 from relay.now_views import NowView, WorkerAbout, WorkerNow, WorkerState, WorkersView
 from relay.outbox.views import LetterPage, LetterState, LetterView, Replayed, ReplayRequest
+from relay.runs.confinement import weak_sandboxes
 from relay.runs.worker_differences import differences
 from relay.views import (
     ApiError,
@@ -309,6 +310,7 @@ def make_app(state: StandIn) -> FastAPI:
             dropped=2,
             filtered=0,
             tested_on=state.tested_on,
+            weak_sandboxes=weak_sandboxes(state.tested_on, SHARDS),
         )
         return JSONResponse(detail.model_dump(mode="json"))
 

@@ -54,6 +54,7 @@ class Story:
     store: Store
     now: datetime = START
     worker: str = "worker-1"
+    sandbox: str = ""
     sequences: dict[str, int] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
     #: Whether what is reported is also told in the log, as a worker does.
@@ -85,7 +86,7 @@ class Story:
     def lease(self) -> tuple[int, str, tuple[str, ...]]:
         """The next due shard: its id, the lease, and the ids of its tests."""
         with self.store.writing() as session:
-            leased = lease_next(session, DEVICE, self.worker, self.tick(), TERMS)
+            leased = lease_next(session, DEVICE, self.worker, self.tick(), TERMS, sandbox=self.sandbox)
             assert leased is not None
             assert leased.shard.lease_id is not None
             return leased.shard.id, leased.shard.lease_id, tuple(test.test_id for test in leased.tests)

@@ -125,7 +125,7 @@ def test_view_says_what_answered_and_that_nothing_confined_it(relay: Relay, serv
     )  # fmt: skip  # as one reads it
     shown = relay("run", "view", "3").out
     assert "tested on\ttorch-2.13, torch 2.13.0 (abc123abc1), Python 3.13.1, device profile compat" in shown
-    assert "not in a sandbox (none: bwrap is not installed)" in shown
+    assert "warning: test processes were not in a sandbox (none: bwrap is not installed)" in shown
     service.tested_on = TestedOn(name="default", torch_version="2.13.0", sandbox="bubblewrap")
     shown = relay("run", "view", "3").out
     assert "sandbox\tbubblewrap" in shown

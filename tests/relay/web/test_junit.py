@@ -165,6 +165,15 @@ def test_properties_say_what_junit_cannot(document: bytes) -> None:
     assert (about["conclusion"], about["environment"], about["sandbox"]) == ("failure", "nightly", "bubblewrap")
 
 
+def test_a_report_says_who_had_no_whole_sandbox(client: TestClient, context: RelayContext) -> None:
+    story = Story(context.store, sandbox="none: off")
+    run = story.open()
+    story.select(report_of([[planned(NAMES[0])]]))
+    story.run_all({NAMES[0]: OUTCOMES[NAMES[0]]})
+    root = root_of(client.get(f"/api/v1/runs/{run}/junit.xml").content)
+    assert ("weak_sandbox", "worker-1: none: off") in facts(root.findall("testsuite")[0])
+
+
 def test_our_own_manifest_tools_read_it(document: bytes) -> None:
     """Ids come back whole, and what holds without the change is what a manifest is made from."""
     read = {found.id: found for found in read_junit("run.xml", document, Naming("spyre", no_source_names))}

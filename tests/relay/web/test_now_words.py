@@ -180,8 +180,12 @@ def test_workers_that_idle_beside_waiting_runs_are_not_to_be_started_once_more()
         (about("2.13.0"), "torch 2.13.0, Python 3.11.7, profile compat, bubblewrap"),
         (about("2.13.0", "2.12.1"), "torch 2.13.0, Python 3.11.7, profile compat and 1 more, bubblewrap"),
         (
+            about("2.13.0", sandbox="landlock: bubblewrap is not installed"),
+            "torch 2.13.0, Python 3.11.7, profile compat, ⚠ no whole sandbox (landlock)",
+        ),
+        (
             about("2.13.0", sandbox="none: bubblewrap is not installed", concurrency=3),
-            "torch 2.13.0, Python 3.11.7, profile compat, no sandbox, 3 shards at a time",
+            "torch 2.13.0, Python 3.11.7, profile compat, ⚠ no sandbox, 3 shards at a time",
         ),
     ],
 )

@@ -336,6 +336,22 @@ def test_a_run_says_what_it_was_tested_on_and_that_nothing_confined_it(client: T
     assert "not in a sandbox: none: no bwrap here" in shown
 
 
+def test_a_run_names_every_worker_that_had_no_whole_sandbox(client: TestClient, story: Story) -> None:
+    """In words and in the API, though the one that chose the tests had one."""
+    run_id = story.open()
+    story.sandbox = "bubblewrap"
+    whole = TestedOn(name="default", torch_version="2.13.0", sandbox="bubblewrap")
+    story.select(report_of([[planned(TESTS[0])], [planned(TESTS[1])]], tested_on=whole))
+    story.sandbox, story.worker = "landlock: bubblewrap is <not> installed", "w2"
+    story.lease()
+    story.lease()
+    shown = client.get(f"/runs/{run_id}").text
+    assert "not in a whole sandbox (w2, 2 shards): landlock: bubblewrap is &lt;not&gt; installed" in shown
+    told = client.get(f"/api/v1/runs/{run_id}").json()
+    assert told["weak_sandboxes"] == [{"worker": "w2", "shards": 2, "sandbox": story.sandbox}]
+    assert [shard["sandbox"] for shard in told["shards"]] == ["bubblewrap", story.sandbox, story.sandbox]
+
+
 def test_an_attempt_of_an_earlier_run_is_marked(client: TestClient, story: Story) -> None:
     """A reader sees what was run now and what was known."""
     run_id = story.open()

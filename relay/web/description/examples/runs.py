@@ -144,6 +144,8 @@ DETAIL = RunDetail(
             tests=41,
             reported=41,
             error="",
+            sandbox="bubblewrap",
+            sandbox_of="spyre-1",
         ),
     ),
     kept=12,

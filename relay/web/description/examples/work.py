@@ -48,7 +48,7 @@ _LEASE = "0d9be86e-9a34-4f5b-8d23-2f8f2a3a6f11"
 _PATH = "aten/src/ATen/native/BinaryOps.cpp"
 
 WORK = (
-    LeaseRequest(worker="spyre-1", device="spyre"),
+    LeaseRequest(worker="spyre-1", device="spyre", sandbox="bubblewrap"),
     Lease(
         lease_id=_LEASE,
         shard_id=512,
