@@ -15,7 +15,7 @@ import structlog
 from celery import Celery
 from celery.signals import worker_process_shutdown, worker_shutting_down
 
-from relay.contract import WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
+from relay.contract import SHORT_CAP, WAKE_TASK, LeaseRequest, TriageSettings, broker_connection, queue_name
 from relay.trail.redaction import Redactor
 from relay.trail.tracing import TracingUnavailableError, start_tracing, stop_tracing
 from selector.triage import LlmClient
@@ -25,9 +25,10 @@ from workers.device_runner import device_installer, runner_factory
 from workers.environments.environment import Environment, own_environment
 from workers.environments.register import Register
 from workers.relay_client import RelayClient
-from workers.runner.sandbox import SandboxLimits, Unconfined, choose_sandbox
+from workers.runner.sandbox import SandboxLimits, choose_sandbox
 from workers.session import Session
 from workers.settings import WorkerSettings
+from workers.shards.report import capped
 from workers.shutdown import ShutdownFlag
 from workers.triage_client import triage_client
 from workers.workbench import Bench
@@ -87,12 +88,15 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
     def model(triage: TriageSettings) -> LlmClient:
         return triage_client(triage, settings.url, settings.token, settings.llm_transcript)
 
+    bench = bench_of(settings)
     with RelayClient(settings.url, settings.token) as client:
         session = Session(
             client=client,
             workspace=Workspace(settings.work_dir, settings.git_timeout_s),
-            identity=LeaseRequest(worker=settings.worker_name, device=settings.device),
-            bench=bench_of(settings),
+            identity=LeaseRequest(
+                worker=settings.worker_name, device=settings.device, sandbox=capped(bench.confinement, SHORT_CAP)
+            ),
+            bench=bench,
             make_llm=model,
             shutting_down=shutdown.is_set,
             manifest_profile=settings.manifest_profile,
@@ -115,7 +119,7 @@ def bench_of(settings: WorkerSettings) -> Bench:
         install=device_installer(settings),
         make_runner=runner_factory(settings, sandbox),
         confinement=f"{sandbox.name}: {sandbox.problem}" if sandbox.problem else sandbox.name,
-        confined=not isinstance(sandbox, Unconfined),
+        confined=sandbox.keeps_files,
         builds=_native_builds(settings),
     )
 
