@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from relay.contract import ShardOutcome
 from tests.hostile.machine import BROKER, Machine, Report
@@ -52,7 +53,7 @@ class Attacked:
         machine.run(orders)
         return cls(machine, orders, before)
 
-    def measures(self) -> dict[str, object]:
+    def measures(self) -> dict[str, Any]:
         """What there was to take."""
         reports = [report for report in self.machine.reports.values() if report.told]
         return {name: seen for report in reports for name, seen in report.tries.items() if name in MEASURES}
