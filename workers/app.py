@@ -31,6 +31,7 @@ from workers.settings import WorkerSettings
 from workers.shards.report import capped
 from workers.shutdown import ShutdownFlag
 from workers.triage_client import triage_client
+from workers.waking import awake_in_the_pool, is_redis, patience
 from workers.workbench import Bench
 from workers.workspace import Workspace
 
@@ -49,7 +50,7 @@ def create_celery(settings: WorkerSettings) -> Celery:
         Path(folder).mkdir(parents=True, exist_ok=True)
     app = Celery("workers", broker=connection.url, set_as_current=False)
     app.conf.update(
-        broker_transport_options=connection.transport_options,
+        broker_transport_options=connection.transport_options | patience(connection.url),
         broker_connection_retry_on_startup=True,
         task_serializer="json",
         accept_content=["json"],
@@ -58,20 +59,25 @@ def create_celery(settings: WorkerSettings) -> Celery:
         task_default_queue=queue_name(settings.device),
         worker_prefetch_multiplier=1,
         # Only Redis can: elsewhere one message stays reserved, which costs a wake-up at most.
-        worker_disable_prefetch=connection.url.startswith(("redis://", "rediss://")),
+        worker_disable_prefetch=is_redis(connection.url),
         worker_enable_remote_control=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
     )
     shutdown = _shutdown_flag()
 
-    def wake() -> None:
+    def work() -> int:
         # In the process that works: the thread that sends spans does not outlive a fork.
         try:
             start_tracing("oot-relay-worker", Redactor(settings.own_secrets()))
         except TracingUnavailableError as error:
             log.warning("no spans", problem=str(error))
-        log.info("woken", shards=work_until_idle(settings, shutdown))
+        return work_until_idle(settings, shutdown)
+
+    awake = awake_in_the_pool(work)
+
+    def wake() -> None:
+        log.info("woken", shards=awake.woken())
 
     worker_process_shutdown.connect(_send_last_spans)
     app.task(name=WAKE_TASK, shared=False)(wake)  # shared ones appear in every application of the process
@@ -92,7 +98,7 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
     with RelayClient(settings.url, settings.token) as client:
         session = Session(
             client=client,
-            workspace=Workspace(settings.work_dir, settings.git_timeout_s),
+            workspace=workspace_of(settings),
             identity=LeaseRequest(
                 worker=settings.worker_name, device=settings.device, sandbox=capped(bench.confinement, SHORT_CAP)
             ),
@@ -104,6 +110,11 @@ def work_until_idle(settings: WorkerSettings, shutdown: ShutdownFlag) -> int:
             redact=Redactor(settings.own_secrets()),
         )
         return session.run()
+
+
+def workspace_of(settings: WorkerSettings) -> Workspace:
+    """The folders of this machine, and how git fills them."""
+    return Workspace(settings.work_dir, settings.git_timeout_s, settings.proxy_of_git)
 
 
 def bench_of(settings: WorkerSettings) -> Bench:
