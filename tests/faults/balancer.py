@@ -1,6 +1,7 @@
-"""What stands before the replicas: takes connections, hands each to a replica that listens, and can fail on purpose.
+"""What stands before the replicas, and between a worker and Redis: takes connections, hands each to one of some ports
+that listens, and can fail on purpose.
 
-One for each worker, so that the way of one can be cut while the others go on. Bytes are not looked at.
+Each worker has its own, so that its way can be cut while the others go on. Bytes are not looked at.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Balancer:
         self._thread = threading.Thread(target=self._loop.run_forever, name="balancer", daemon=True)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
+        self._lost: set[asyncio.StreamWriter] = set()
         self.port = 0
 
     def start(self) -> None:
@@ -47,14 +49,14 @@ class Balancer:
         self._thread.join()
         self._loop.close()
 
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
-
     def set_way(self, way: Way) -> None:
         """From now on, also for connections that are open."""
         self._run(self._set(way))
+
+    def lose_connections(self) -> None:
+        """Those that are open carry nothing any more, and neither end is told, as when a firewall forgets them. New
+        ones are as good as ever."""
+        self._run(self._lose())
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
@@ -74,6 +76,9 @@ class Balancer:
             if way is Way.CUT:
                 writer.transport.abort()
 
+    async def _lose(self) -> None:
+        self._lost |= self._open
+
     async def _close(self) -> None:
         if self._server is not None:
             self._server.close()
@@ -91,6 +96,7 @@ class Balancer:
         ends = (writer,) if onward is None else (writer, onward[1])
         for end in ends:
             self._open.discard(end)
+            self._lost.discard(end)
             end.close()
 
     async def _replica(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
@@ -103,7 +109,7 @@ class Balancer:
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while data := await reader.read(_CHUNK):
-                while self._way is Way.SILENT:
+                while self._way is Way.SILENT or writer in self._lost:
                     await asyncio.sleep(0.05)
                 writer.write(data)
                 await writer.drain()

@@ -96,6 +96,22 @@ def redis_flushed(fleet: Fleet, random: Random, strikes: Strikes) -> None:
     strikes.tell("Redis is flushed")
 
 
+def redis_silent(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """Redis keeps its connections and answers nothing, for two leases."""
+    fleet.redis.pause(paused=True)
+    strikes.tell("Redis is silent")
+    time.sleep(2 * LEASE_S)
+    fleet.redis.pause(paused=False)
+    strikes.tell("Redis answers again")
+
+
+def redis_lost(fleet: Fleet, random: Random, strikes: Strikes) -> None:
+    """The connections of all workers to Redis carry nothing any more, and nobody is told; new ones would."""
+    for way in fleet.redis_ways:
+        way.lose_connections()
+    strikes.tell("the workers' connections to Redis are lost without a word")
+
+
 def postgres_restarted(fleet: Fleet, random: Random, strikes: Strikes) -> None:
     """PostgreSQL crashes and recovers."""
     strikes.tell("PostgreSQL crashes")
@@ -149,6 +165,8 @@ FAULTS: Mapping[str, Fault] = {
     "test process killed": test_process_killed,
     "redis restarted": redis_restarted,
     "redis flushed": redis_flushed,
+    "redis silent": redis_silent,
+    "redis lost": redis_lost,
     "postgres restarted": postgres_restarted,
     "disk full": disk_full,
     "relay refused": relay_refused,
@@ -161,7 +179,15 @@ FAULTS: Mapping[str, Fault] = {
 
 #: These are broken for a while; the others strike at once, and are mended at once or by a supervisor.
 LASTING = frozenset(
-    {"disk full", "relay refused", "relay silent", "service clock jumps", "worker clock jumps", "slow client"}
+    {
+        "redis silent",
+        "disk full",
+        "relay refused",
+        "relay silent",
+        "service clock jumps",
+        "worker clock jumps",
+        "slow client",
+    }
 )
 
 

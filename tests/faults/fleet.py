@@ -69,7 +69,9 @@ class Fleet:
     replicas: tuple[Part, ...] = ()
     backgrounds: tuple[Part, ...] = ()
     workers: tuple[Part, ...] = ()
+    #: Each worker's way to the relay, and to Redis.
     balancers: tuple[Balancer, ...] = ()
+    redis_ways: tuple[Balancer, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -189,21 +191,23 @@ def _work(fleet: Fleet, stack: ExitStack) -> None:
     ports = [replica.port for replica in fleet.replicas]
     python = make_slim_python(fleet.folder / "slim")
     fleet.balancers = tuple(Balancer(ports, lots(number, "balancer")) for number in range(WORKERS))
+    fleet.redis_ways = tuple(Balancer([fleet.redis.port], lots(number, "redis")) for number in range(WORKERS))
+    for way in fleet.balancers + fleet.redis_ways:
+        way.start()
+        stack.callback(way.stop)
     made = []
-    for machine, balancer in zip(fleet.machines[REPLICAS:], fleet.balancers, strict=True):
-        balancer.start()
-        stack.callback(balancer.stop)
-        told = _worker(fleet, machine, balancer)
+    for machine, to_relay, to_redis in zip(fleet.machines[REPLICAS:], fleet.balancers, fleet.redis_ways, strict=True):
+        told = _worker(machine, to_relay, to_redis)
         supervisor, log = _keep_running(fleet, machine.name, machine, (str(python), "-m", "workers"), told)
         made.append(Part(machine.name, machine, stack.enter_context(supervisor), log))
     fleet.workers = tuple(made)
 
 
-def _worker(fleet: Fleet, machine: Machine, balancer: Balancer) -> dict[str, str]:
+def _worker(machine: Machine, to_relay: Balancer, to_redis: Balancer) -> dict[str, str]:
     """What `relay worker` gives the process that it becomes."""
     return {
-        "RELAY_URL": balancer.url,
-        "RELAY_BROKER_URL": fleet.redis.url,
+        "RELAY_URL": f"http://127.0.0.1:{to_relay.port}",
+        "RELAY_BROKER_URL": f"redis://127.0.0.1:{to_redis.port}/0",
         "RELAY_WORKER_TOKEN": _TOKEN,
         "RELAY_WORKER_NAME": machine.name,
         "RELAY_DEVICE": "cpu",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -79,6 +80,11 @@ class Redis:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def pause(self, *, paused: bool) -> None:
+        """It stands still with everything as it is, or goes on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
     def say(self, word: str) -> bytes:
         """The answer to a command, empty when nobody listens."""
