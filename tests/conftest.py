@@ -115,6 +115,20 @@ def setup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _clea
 
 
 @pytest.fixture
+def second_service(setup: str, request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """Settings that give another service of the same test a record and a queue of its own; with a state folder of its
+    own it has both already where the set-up is embedded."""
+    if setup == EMBEDDED:
+        yield {}
+        return
+    databases: Databases = request.getfixturevalue("_databases")
+    broker_url: str = request.getfixturevalue("valkey_url")
+    database_url = databases.reserve()
+    yield {"database_url": database_url, "broker_url": broker_url.removesuffix("/0") + "/1"}
+    databases.release(database_url)
+
+
+@pytest.fixture
 def on_both_setups(setup: str) -> str:
     """Who asks for it is shown on both set-ups."""
     return setup

@@ -34,7 +34,7 @@ _PATIENCE_S = 60.0
 
 
 @pytest.fixture
-def backend(tmp_path: Path) -> Iterator[RelayContext]:
+def backend(tmp_path: Path, second_service: dict[str, str]) -> Iterator[RelayContext]:
     """The backend's own service, on a socket of its own."""
     manifests = tmp_path / "backend-manifests"
     manifests.mkdir()
@@ -44,6 +44,7 @@ def backend(tmp_path: Path) -> Iterator[RelayContext]:
             manifest_dir=manifests,
             operator_token=SecretStr(_TOKEN),
             worker_token=SecretStr("worker-token-of-the-backend"),
+            **second_service,  # type: ignore[arg-type]  # a dictionary has no types by name
         )
     )
     with serving(app) as url, pytest.MonkeyPatch.context() as patch:
