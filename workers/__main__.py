@@ -26,6 +26,7 @@ from workers.environments.environment import EnvironmentProblemError, own_enviro
 from workers.environments.register import Register
 from workers.presence import Presence, describer
 from workers.relay_client import RelayClient
+from workers.runner.child.confinement import close_memory
 from workers.runner.sandbox import Sandbox, SandboxUnavailableError, choose_sandbox
 from workers.settings import SECRETS, SettingsError, WorkerSettings, load_settings
 from workers.spyre.build import DeviceBuildError
@@ -66,7 +67,9 @@ def main() -> int:
 
 def forget_secrets() -> None:
     """Leave nothing behind of what was read: neither in the environment, nor a descriptor that a secret was handed over
-    by, which others of this user could open."""
+    by, which others of this user could open. What this process was started with and has in memory stays; the kernel
+    keeps it from them."""
+    close_memory(closed=True)
     for name in _SECRETS:
         os.environ.pop(name, None)
     for setting in SECRETS:

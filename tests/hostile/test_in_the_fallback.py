@@ -77,6 +77,7 @@ def test_the_worker_says_what_it_lacks(attacked: Attacked) -> None:
     machine = attacked.machine
     assert "the sandbox is not whole" in machine.log()
     said = machine.relay.present[0].sandbox
+    assert {wanted.sandbox for wanted in machine.relay.wanted} == {said}
     assert said.startswith("landlock: bubblewrap is not installed: test code runs as a user of its own behind Landlock")
     assert said.endswith("Install it: apt-get install bubblewrap")
 

@@ -15,6 +15,7 @@ from relay.contract import (
     Heartbeat,
     HeartbeatReply,
     Lease,
+    LeaseRequest,
     LogKind,
     LogLine,
     LogPosted,
@@ -44,6 +45,7 @@ class RelayDouble:
     lost: set[str] = field(default_factory=set)
     cancelled: set[str] = field(default_factory=set)
     asked: int = 0
+    wanted: list[LeaseRequest] = field(default_factory=list)
     present: list[WorkerPresent] = field(default_factory=list)
     present_every_s: float = 20.0
     heartbeats: list[Heartbeat] = field(default_factory=list)
@@ -68,11 +70,12 @@ class RelayDouble:
         app = FastAPI()
 
         @app.post("/api/v1/worker/lease")
-        def lease(request: Request) -> Response:
+        def lease(body: LeaseRequest, request: Request) -> Response:
             refusal = self._refusal("lease", request, "")
             if refusal:
                 return refusal
             self.asked += 1
+            self.wanted.append(body)
             if not self.leases:
                 return Response(status_code=204)
             return JSONResponse(self.leases.popleft().model_dump(mode="json"))

@@ -81,6 +81,12 @@ def test_a_required_sandbox_that_is_missing_is_a_sentence(tmp_path: Path) -> Non
     assert "apt-get install bubblewrap" in done.stderr
 
 
+def test_the_kernel_keeps_others_of_the_same_user_out_of_a_worker() -> None:
+    """What it was started with stays in its memory, the token too; a debugger and `/proc/PID/environ` would show it."""
+    program = "import ctypes, workers.__main__ as m; m.forget_secrets(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout == b"0\n"
+
+
 def test_an_unusable_work_directory_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run_main(
