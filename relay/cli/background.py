@@ -18,12 +18,14 @@ def background(rings: RingsOption = None) -> None:
     from relay.background import background as in_background
     from relay.cli.connect import load_settings
     from relay.cli.database import telling_of_the_database
-    from relay.cli.foreground import log_to_stderr, sending_spans, started, watching_signals
+    from relay.cli.foreground import log_to_stderr, sending_spans, started, tell_of_open_files, watching_signals
     from relay.machine.background_process import given_settings, hear
     from relay.settings import with_secrets
 
     settings = with_secrets(load_settings() if rings is None else given_settings())
     log_to_stderr(settings)
+    if rings is None:  # else it was said by the relay that started this
+        tell_of_open_files(settings)
     with sending_spans(settings, "background"), watching_signals() as stop:
         with telling_of_the_database(settings.database_url):
             context = create_context(settings)

@@ -12,13 +12,34 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from relay.cli import text
-from relay.cli.check import Check
+from relay.cli import doctor_text, text
+from relay.cli.check import USUAL_S, Check, Look, made
+from relay.cli.machine_checks import (
+    SELF_TEST_S,
+    check_database_clock,
+    check_descriptors,
+    check_emulator,
+    check_github_clock,
+    check_room,
+    check_tracing,
+)
 from relay.cli.outside_checks import check_device, check_github, check_model_answers
+from relay.cli.reach_checks import (
+    GIT_S,
+    check_allowlist,
+    check_hud,
+    check_proxy,
+    check_queue,
+    check_rights,
+    check_sweep,
+    check_upstream,
+)
+from relay.cli.secret_checks import check_secret_files, check_secrets
 from relay.failures import Failure
 
 if TYPE_CHECKING:
@@ -32,32 +53,57 @@ _SANDBOX_S = 30
 
 
 def run_checks(url: str | None) -> list[Check]:
-    """All checks, in the order in which a person would repair things."""
-    checks = [
-        check_python(),
-        check_program("git", "fail"),
-        check_program("g++", "warn"),
-        check_torch(),
-        check_sandbox(),
-        check_device(),
-    ]
+    """All checks, in the order in which a person would repair things. They are made side by side."""
     from relay.cli.connect import load_settings
 
+    own = [
+        Look("python", check_python),
+        Look("git", partial(check_program, "git", "fail")),
+        Look("g++", partial(check_program, "g++", "warn")),
+        Look("torch", check_torch),
+        Look("sandbox", check_sandbox, _SANDBOX_S + USUAL_S),
+        Look("device", check_device),
+        Look("emulator", check_emulator, SELF_TEST_S + USUAL_S),
+        Look("descriptors", check_descriptors),
+        Look("proxy", check_proxy),
+        Look("tracing", check_tracing),
+    ]
     try:
         settings = load_settings()
     except Failure as failure:
-        return [*checks, Check("settings", "fail", failure.message, failure.hint)]
-    with_settings: list[Callable[[RelaySettings], Check]] = [
-        check_state_folder,
-        check_database,
-        check_broker,
-        check_manifests,
-        check_model,
-        check_github,
-    ]
+        broken = Check("settings", "fail", failure.message, failure.hint)
+        rest = [look.name for look in _with_settings(None, url)]
+        return [*made(own), broken, *(Check(name, "skip", doctor_text.no_settings()) for name in rest)]
+    return made([*own, *_with_settings(settings, url)])
+
+
+def _with_settings(settings: RelaySettings | None, url: str | None) -> list[Look]:
+    """The looks that need settings; without them their names count."""
     from relay.cli.worker_checks import check_workers
 
-    return [*checks, *(check(settings) for check in with_settings), check_service(settings, url), check_workers(url)]
+    looks: list[tuple[str, Callable[[RelaySettings], Check], float]] = [
+        ("secrets", check_secrets, USUAL_S),
+        ("secret files", check_secret_files, USUAL_S),
+        ("state folder", check_state_folder, USUAL_S),
+        ("disk", check_room, USUAL_S),
+        ("database", check_database, USUAL_S),
+        ("database clock", check_database_clock, USUAL_S),
+        ("broker", check_broker, USUAL_S),
+        ("manifests", check_manifests, USUAL_S),
+        ("model", check_model, USUAL_S),
+        ("upstream", check_upstream, GIT_S + USUAL_S),
+        ("github app", check_github, USUAL_S),
+        ("app rights", check_rights, USUAL_S),
+        ("github clock", check_github_clock, USUAL_S),
+        ("allowlist", check_allowlist, USUAL_S),
+        ("hud", check_hud, USUAL_S),
+        ("service", partial(check_service, url=url), USUAL_S),
+        ("sweep", partial(check_sweep, url=url), USUAL_S),
+        ("queue", partial(check_queue, url=url), USUAL_S),
+        ("workers", lambda _: check_workers(url), USUAL_S),
+    ]
+    # Called only where there are settings.
+    return [Look(name, partial(work, settings), seconds) for name, work, seconds in looks]  # type: ignore[arg-type]
 
 
 def check_python() -> Check:

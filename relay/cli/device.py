@@ -99,7 +99,9 @@ def _answer(module: str, arguments: tuple[str, ...], note: Callable[[str], None]
     return answer.output
 
 
-def ask_device(module: str, arguments: tuple[str, ...], note: Callable[[str], None]) -> ProgramAnswer:
+def ask_device(
+    module: str, arguments: tuple[str, ...], note: Callable[[str], None], *, timeout_s: float | None = None
+) -> ProgramAnswer:
     """Run a program of the device's room, which is never imported, with the variables that are about it."""
     import os
 
@@ -107,4 +109,4 @@ def ask_device(module: str, arguments: tuple[str, ...], note: Callable[[str], No
 
     names = ("RELAY_DEVICE_CACHE", "TORCH_DEVICE_BACKEND_AUTOLOAD")
     told = {name: value for name, value in os.environ.items() if name.startswith("SPYRE_") or name in names}
-    return run_program(module, arguments, told, note)
+    return run_program(module, arguments, told, note, timeout_s=timeout_s)

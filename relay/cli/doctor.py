@@ -10,8 +10,10 @@ from relay.cli.output import Output
 
 
 def doctor(url: UrlOption = None, as_json: JsonOption = False) -> None:
-    """Check this machine: programs, torch, device, settings, database, broker, manifests, model, GitHub App, service,
-    workers."""
+    """Check this machine and what is around it: programs, device, secrets, clocks, room, and every part of the service.
+
+    A warning costs no exit code: it is for what only some machines need, or what waits for another.
+    """
     from relay.cli.checks import run_checks
     from relay.cli.exits import ExitCode
 

@@ -62,6 +62,17 @@ def log_to_stderr(settings: RelaySettings | None = None, *, usual: int = logging
     write_log_lines(level, Redactor(known_secrets(settings) if settings else ()))
 
 
+def tell_of_open_files(settings: RelaySettings) -> None:
+    """Warn of files with secrets that others may read. The service works, and so would they."""
+    import structlog
+
+    from relay.cli.secret_checks import check_secret_files
+
+    found = check_secret_files(settings)
+    if found.status != "ok":
+        structlog.get_logger(__name__).warning("secrets_are_readable", found=found.detail, next_step=found.next_step)
+
+
 @contextmanager
 def sending_spans(settings: RelaySettings, part: str) -> Iterator[None]:
     """Spans of this process for OpenTelemetry, where its variables ask for them. Without them it goes on as well."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import IO, NamedTuple
 
 from relay.machine.processes import minimal_environment
@@ -27,21 +29,36 @@ class Answer(NamedTuple):
 
 
 def run_program(
-    module: str, arguments: tuple[str, ...], told: Mapping[str, str], note: Callable[[str], None]
+    module: str,
+    arguments: tuple[str, ...],
+    told: Mapping[str, str],
+    note: Callable[[str], None],
+    *,
+    timeout_s: float | None = None,
+    asked: str = "",
 ) -> Answer:
-    """Run `python -m module`. `told` are variables it gets; what it says before its error goes to `note` at once."""
+    """Run `python -m module`. `told` are variables it gets, `asked` its standard input; what it says before its error
+    goes to `note` at once. After `timeout_s` it is killed, and its answer is empty."""
     with subprocess.Popen(
         [sys.executable, "-P", "-m", module, *arguments],
         env=minimal_environment(os.environ, dict(told)),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
     ) as program:
-        assert program.stdout is not None and program.stderr is not None  # noqa: S101, PT018 - both are pipes, above
+        assert program.stdin and program.stdout and program.stderr  # noqa: S101, PT018 - all are pipes, above
+        clock = threading.Timer(timeout_s, program.kill) if timeout_s else None
+        if clock is not None:
+            clock.start()
+        with suppress(BrokenPipeError):  # it did not want to know
+            program.stdin.write(asked)
+            program.stdin.close()
         error = _last_words(program.stderr, note)
         output = program.stdout.read()
+        if clock is not None:
+            clock.cancel()
     return Answer(program.returncode, output, error)
 
 

@@ -34,7 +34,14 @@ def up(
 
     from relay.cli.connect import load_settings
     from relay.cli.database import telling_of_the_database
-    from relay.cli.foreground import log_to_stderr, sending_spans, started, wait_for_stop, watching_signals
+    from relay.cli.foreground import (
+        log_to_stderr,
+        sending_spans,
+        started,
+        tell_of_open_files,
+        wait_for_stop,
+        watching_signals,
+    )
     from relay.machine.embedded import EmbeddedService
 
     if reload:
@@ -50,6 +57,7 @@ def up(
             with telling_of_the_database(settings.database_url):
                 stack.enter_context(service)
             log_to_stderr(service.settings)  # it may have made secrets
+            tell_of_open_files(service.settings)
             if as_json:
                 out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
             out.say(text.serving(service.url, workers))
@@ -72,7 +80,14 @@ def serve(
     from relay.app import create_app
     from relay.cli.connect import load_settings
     from relay.cli.database import telling_of_the_database
-    from relay.cli.foreground import log_to_stderr, sending_spans, started, wait_for_stop, watching_signals
+    from relay.cli.foreground import (
+        log_to_stderr,
+        sending_spans,
+        started,
+        tell_of_open_files,
+        wait_for_stop,
+        watching_signals,
+    )
     from relay.machine.background_process import background_process
     from relay.machine.listening import listen, url_of
     from relay.machine.web_thread import web_thread
@@ -85,6 +100,7 @@ def serve(
         return
     settings = with_secrets(load_settings())
     log_to_stderr(settings)
+    tell_of_open_files(settings)
     with (
         sending_spans(settings, "web"),
         watching_signals() as stop,

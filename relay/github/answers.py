@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from relay.github.rights import Rights
 from relay.github.types import (
     CheckRun,
     GitHubError,
@@ -38,6 +39,17 @@ class NamedApp(BaseModel):
     """An App, by what people call it."""
 
     name: str
+
+
+class Granted(BaseModel):
+    """An App, or where it is installed: what it may, and what it is told of."""
+
+    permissions: dict[str, str] = {}
+    events: list[str] = []
+
+    def seen(self) -> Rights:
+        """As this relay knows it."""
+        return Rights(self.permissions, frozenset(self.events))
 
 
 class MintedToken(BaseModel):

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from relay.github import titles
 from relay.github.answers import (
     CheckPage,
+    Granted,
     GrantedPermission,
     ListedComment,
     ListedDelivery,
@@ -32,6 +33,7 @@ from relay.github.answers import (
 from relay.github.exchange import GOOD, Exchange
 from relay.github.identity import AppIdentity
 from relay.github.installations import Installations
+from relay.github.rights import Rights
 from relay.github.types import (
     CheckRun,
     FetchedText,
@@ -85,6 +87,15 @@ class GitHubApp:
     def name(self) -> str:
         """What the App is called, by GitHub: so the key is its own."""
         return read(NamedApp, self._installations.as_app("GET", "/app")).name
+
+    def rights(self) -> Rights:
+        """What the App asks those who install it for."""
+        return read(Granted, self._installations.as_app("GET", "/app")).seen()
+
+    def rights_in(self, repo: str) -> Rights:
+        """What it was given where it is installed on a repository, which may be less. Raises GitHubError, with status
+        404 where it is not installed."""
+        return read(Granted, self._installations.as_app("GET", f"/repos/{quote(repo)}/installation")).seen()
 
     def dispatch(self, repo: str, event_type: str, client_payload: Mapping[str, object]) -> None:
         """Start the workflows of a repository that listen for this event."""

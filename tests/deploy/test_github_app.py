@@ -27,6 +27,8 @@ CHECK = CheckRun("ci", SHA, "queued", None, "https://relay.example.org/1", "1", 
 #: One use of everything that the relay can ask of GitHub.
 CALLS: Mapping[str, Callable[[GitHubApp], object]] = {
     "name": lambda app: app.name(),
+    "rights": lambda app: app.rights(),
+    "rights_in": lambda app: app.rights_in(REPO),
     "dispatch": lambda app: app.dispatch(REPO, "pull_request", {"version": 1}),
     "create_check_run": lambda app: app.create_check_run(REPO, CHECK),
     "update_check_run": lambda app: app.update_check_run(REPO, 1, CHECK),

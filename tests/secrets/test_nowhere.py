@@ -268,7 +268,7 @@ def others_refuse(story: Story, client: httpx.Client) -> None:
     assert story.ask(client, "POST", path, json=body, headers=story.bearer("worker_token")).status_code == 502
     with story.store.writing() as session:
         enqueue(
-            session, kind=OutboxKind.HUD, key="a-copy", lane="a-copy", target="acme/torch-acme",
+            session, kind=OutboxKind.HUD, key="a-copy", lane="a-copy", target=f"{story.environment['RELAY_HUD_URL']}/results",
             body=HUD_BODY, now=datetime.now(UTC),
         )  # fmt: skip
 

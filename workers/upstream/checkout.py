@@ -118,6 +118,12 @@ class Mirror:
             arguments = (*helper, *proxied, "fetch", *quiet, "--end-of-options", url, f"+{source}:refs/relay/{source}")
             self._run_fetch(arguments, (*login, *proxy), source, must=must)
 
+    def look(self) -> None:
+        """Ask what is at the clone URL, and fetch nothing. Raises `GitError`."""
+        with login_apart(self.url) as (url, helper, login), through(self.proxy) as (proxied, proxy):
+            asked = (*helper, *proxied, "ls-remote", "--quiet", "--end-of-options", url, "HEAD")
+            self.git.run(*asked, accept=(0,), passed=(*login, *proxy))
+
     def _run_fetch(self, arguments: Sequence[str], passed: Sequence[int], source: str, *, must: bool) -> None:
         if not must:
             self.git.run(*arguments, accept=(), passed=passed)

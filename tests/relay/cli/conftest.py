@@ -44,6 +44,7 @@ def relay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
     """Runs one command line in this process, with an empty state folder and a known operator token."""
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("RELAY_OPERATOR_TOKEN", TOKEN)
+    monkeypatch.setenv("RELAY_UPSTREAM_CLONE_URL", str(tmp_path / "nowhere"))  # doctor would ask GitHub
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
     def command(*arguments: str) -> Ended:

@@ -14,6 +14,7 @@ from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 from tests.relay.cli.conftest import Relay
 from tests.relay.stand_in import StandIn, closed_port
+from tests.workers.small_upstream import new_upstream
 
 NAMES = [
     "python",
@@ -22,15 +23,41 @@ NAMES = [
     "torch",
     "sandbox",
     "device",
+    "emulator",
+    "descriptors",
+    "proxy",
+    "tracing",
+    "secrets",
+    "secret files",
     "state folder",
+    "disk",
     "database",
+    "database clock",
     "broker",
     "manifests",
     "model",
+    "upstream",
     "github app",
+    "app rights",
+    "github clock",
+    "allowlist",
+    "hud",
     "service",
+    "sweep",
+    "queue",
     "workers",
 ]
+#: Those that need no settings.
+OWN = NAMES[: NAMES.index("secrets")]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An upstream of this machine, and no device, which takes seconds to try."""
+    upstream = new_upstream(tmp_path / "upstream")
+    upstream.commit({"a": "text\n"})
+    monkeypatch.setenv("RELAY_UPSTREAM_CLONE_URL", str(upstream.path))
+    monkeypatch.setenv("RELAY_DEVICE_CACHE", str(tmp_path / "no-device"))
 
 
 @pytest.fixture
@@ -102,8 +129,10 @@ def test_settings_that_do_not_load_end_the_checks(relay: Relay, monkeypatch: pyt
     ended = relay("doctor", "--json")
     assert ended.code == 1
     assert isinstance(ended.json, dict)
-    assert [check["name"] for check in ended.json["checks"]] == [*NAMES[:6], "settings"]
-    assert "RELAY_LEASE_SECONDS" in ended.json["checks"][-1]["detail"]
+    found = {check["name"]: check for check in ended.json["checks"]}
+    assert list(found) == [*OWN, "settings", *NAMES[len(OWN) :]]
+    assert "RELAY_LEASE_SECONDS" in found["settings"]["detail"]
+    assert {found[name]["status"] for name in NAMES[len(OWN) :]} == {"skip"}
 
 
 def test_missing_program(monkeypatch: pytest.MonkeyPatch) -> None:
