@@ -29,7 +29,7 @@ class Findings:
             case Found(id=test) if test.startswith(f"{self._file}::") and test not in self._tests:
                 self._list(event)
             case Refused(reason=reason) if len(self._refusals) < _REFUSALS:
-                self._refusals.append(reason)
+                self._refusals.append(capped(reason))
             case _:
                 pass
 

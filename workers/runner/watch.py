@@ -41,6 +41,7 @@ class Clock:
     def __init__(self, limits: RunnerLimits, own: Mapping[str, float]) -> None:
         now = time.monotonic()
         self._limits, self._own = limits, own
+        self._prolonged: set[str] = set()
         self._file = now + limits.file_timeout_s
         self._step, self._step_end = now + limits.collect_timeout_s, End.COLLECT_TIMEOUT
 
@@ -49,7 +50,9 @@ class Clock:
         match event:
             case Began(id=test):
                 self._expect(self._own.get(test, self._limits.test_timeout_s))
-                if test in self._own:
+                # Once for each: test code can say as often as it likes that a test begins.
+                if test in self._own and test not in self._prolonged:
+                    self._prolonged.add(test)
                     self._file = max(self._file, self._step)
             case Ended():
                 # The time between two tests counts as well: class fixtures and garbage collection run there.
