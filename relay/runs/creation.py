@@ -152,7 +152,8 @@ def rerun(
     session: Session, run_id: int, now: datetime, *, failed_only: bool, full: str = "", tests: Sequence[str] = ()
 ) -> Run:
     """Open a new run of the same change: its plan again, only the tests that did not end well, only `tests` (ids of
-    tests it had planned), or, for the reason `full`, every test there is.
+    tests it had planned), or, for the reason `full`, every test there is. Who asks twice, or asks with somebody else,
+    gets the one run that does just that and is not over yet.
 
     Raises:
         NotFoundError: no such run.
@@ -180,8 +181,8 @@ def rerun(
         only = _planned(session, old, tests)
     else:
         only = () if full else _to_repeat(session, old) if failed_only else tuple(old.only)
-    attempt = _last_attempt(session, old) + 1
-    return open_run(session, _again(old, attempt, only, full or ("" if only else old.full)), now)
+    new = _again(old, _last_attempt(session, old) + 1, only, full or ("" if only else old.full))
+    return _under_way(session, new) or open_run(session, new, now)
 
 
 def _again(old: Run, attempt: int, only: tuple[str, ...], full: str) -> NewRun:
@@ -204,6 +205,12 @@ def _again(old: Run, attempt: int, only: tuple[str, ...], full: str) -> NewRun:
         full=full,
         work_class=old.work_class,
     )
+
+
+def _under_way(session: Session, new: NewRun) -> Run | None:
+    """The run that was asked for in the same words already. Whoever asks holds the lock of the run that is repeated."""
+    query = select(Run).where(Run.rerun_of == new.rerun_of, Run.full == new.full, Run.state.not_in(FINAL_RUN_STATES))
+    return next((run for run in session.scalars(query.order_by(Run.id)) if tuple(run.only) == new.only), None)
 
 
 def _to_repeat(session: Session, old: Run) -> tuple[str, ...]:

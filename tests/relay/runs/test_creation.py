@@ -110,9 +110,21 @@ def test_a_rerun_is_the_same_change_with_the_next_attempt(store: Store) -> None:
     first = _finished(store, Observation.PASSED)
     second = _rerun(store, first, failed_only=False)
     assert (second.attempt, second.rerun_of, second.trigger, second.only) == (2, first, Trigger.RERUN, [])
+    with store.writing() as session:
+        cancel_run(session, second.id, later(200), "enough")
     third = _rerun(store, first, failed_only=False)
     assert (third.attempt, third.rerun_of) == (3, first)
     assert (third.head_sha, third.title) == (second.head_sha, second.title)
+
+
+def test_who_asks_again_for_what_is_under_way_gets_that(store: Store) -> None:
+    """Two who press at once, too; in other words it is another run."""
+    run_id = _finished(store, Observation.FAILED)
+    with ThreadPoolExecutor(4) as pool:
+        pressed = list(pool.map(lambda _: _rerun(store, run_id, failed_only=True).id, range(8)))
+    assert len(set(pressed)) == 1
+    assert _rerun(store, run_id, failed_only=False).id not in pressed
+    assert _count(store, Run) == 3
 
 
 def test_a_rerun_of_the_failed_tests_names_them(store: Store) -> None:
