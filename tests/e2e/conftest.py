@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,17 +68,27 @@ def device_cache() -> Path:
     return Path("~/.cache/oot-relay-tests/device").expanduser()
 
 
-@pytest.fixture
-def deploy(tmp_path: Path, device_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Deployment]]:
-    """Start services that are stopped at the end of the test."""
-    monkeypatch.setenv("RELAY_DEVICE_CACHE", str(device_cache))
-    with ExitStack() as running:
+Deploy = Callable[..., Deployment]
+
+
+@contextmanager
+def deploying(folder: Path, device_cache: Path) -> Iterator[Deploy]:
+    """Start services that are stopped at the end."""
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as running:
+        patch.setenv("RELAY_DEVICE_CACHE", str(device_cache))
 
         def start(change: UpstreamChange, *, workers: int = 1, **settings: Any) -> Deployment:
-            quick = {"lease_seconds": 6.0, "sweep_seconds": 0.3, "state_dir": tmp_path / "state"}
+            quick = {"lease_seconds": 6.0, "sweep_seconds": 0.3, "state_dir": folder / "state"}
             given = RelaySettings(**{**quick, "upstream_clone_url": str(change.repository), **settings})
             service = running.enter_context(EmbeddedService(given, workers=workers))
             client = running.enter_context(ApiClient(service.url))
             return Deployment(service, change, client)
 
+        yield start
+
+
+@pytest.fixture
+def deploy(tmp_path: Path, device_cache: Path) -> Iterator[Deploy]:
+    """Start services that are stopped at the end of the test."""
+    with deploying(tmp_path, device_cache) as start:
         yield start
