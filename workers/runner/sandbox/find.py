@@ -22,8 +22,9 @@ from workers.runner.sandbox.syscalls import NoFilterError, filter_program
 DEFAULT_LIMITS = SandboxLimits()
 #: Starting takes some hundredths of a second; a busy machine must not lose its wall for being slow.
 _PROBE_S = 10.0
-_WORDS = 300
-_NOTHING = "test code runs as the worker's own user, with the network, the processes and the files of this machine"
+#: Of its own words: what to do has to have room behind them where a worker is shown.
+_WORDS = 100
+_NOTHING = "test code has the worker's user, files and network"
 
 
 class SandboxMode(StrEnum):

@@ -28,7 +28,7 @@ _APPARMOR = (
 )
 _FILTERED = (
     "The system call filter of this container or unit refuses namespaces or mounts: run it with `--security-opt "
-    "seccomp=unconfined` or a profile that allows them, in Kubernetes `seccompProfile: {type: Unconfined}`"
+    "seccomp=unconfined`, in Kubernetes with `seccompProfile: {type: Unconfined}`"
 )
 _ANY_ROOT = "In a container, give it the capability SYS_ADMIN, or run the worker as a user who may make namespaces"
 _ANY_USER = "Let users make user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.contract import SHORT_CAP
 from tests.workers.runner.sandbox.inside import run_inside, without_libseccomp
 from workers.runner.sandbox import (
     Sandbox,
@@ -16,8 +17,10 @@ from workers.runner.sandbox import (
     Unconfined,
     choose_sandbox,
     find_sandbox,
+    hints,
 )
 from workers.runner.sandbox.find import look_for_sandbox
+from workers.runner.sandbox.syscalls import filter_program
 
 #: What there is without bubblewrap is the kernel's.
 WEAKER = {"landlock", "none"}
@@ -45,6 +48,25 @@ def test_a_bubblewrap_that_does_not_start_is_named_with_its_own_words(programs: 
     found = look_for_sandbox()
     assert found.name in WEAKER
     assert "No permissions to create new namespace" in found.problem
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_what_to_do_is_not_cut_off_where_a_worker_is_shown(
+    programs: Path, filtered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much bubblewrap says, and whichever hint it is."""
+    if not filtered:
+        without_libseccomp(tmp_path, monkeypatch)
+    program = programs / "bwrap"
+    program.write_text(f"#!/bin/sh\necho 'bwrap: {'Can not mount proc on /newroot/proc ' * 20}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    steps = [text for name, text in vars(hints).items() if name.startswith("_") and isinstance(text, str)]
+    longest = max((text for text in steps if len(text) > 50), key=len)
+    monkeypatch.setattr("workers.runner.sandbox.find.next_step", lambda *_: longest)
+    found = look_for_sandbox()
+    assert found.problem.endswith(longest)
+    assert len(f"{found.name}: {found.problem}") <= SHORT_CAP
+    filter_program.cache_clear()
 
 
 def test_required_refuses_what_is_missing(programs: Path) -> None:
