@@ -40,12 +40,18 @@ class RelayContext:
         self.store.engine.dispose()
 
 
-def relay_context(request: Request) -> RelayContext:
-    """The context of the application that serves this request (a FastAPI dependency)."""
+def context_of(request: Request) -> RelayContext:
+    """The context of the application that serves this request."""
     context = request.app.state.relay
     if not isinstance(context, RelayContext):
         raise TypeError("relay.app.create_app sets app.state.relay")
     return context
+
+
+async def relay_context(request: Request) -> RelayContext:
+    """The same as a FastAPI dependency. Not a plain function: those are called in a thread, which takes many times as
+    long as this does."""
+    return context_of(request)
 
 
 Context = Annotated[RelayContext, Depends(relay_context)]

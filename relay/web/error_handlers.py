@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from relay.context import relay_context
+from relay.context import context_of
 from relay.errors import RelayError
 from relay.hud.errors import HudError
 from relay.views import ApiError
@@ -80,7 +80,7 @@ def error_response(request: Request, status: int, error: ApiError) -> Response:
         return failure_page(error.message, error.hint, status)
     heading, advice = _PAGE_SENTENCES.get(status, ("", "")) if error.code in _CODES.values() else ("", "")
     heading, advice = heading or error.message, advice or error.hint
-    return PAGES.render("error.html", relay_context(request), status=status, nav="", heading=heading, advice=advice)
+    return PAGES.render("error.html", context_of(request), status=status, nav="", heading=heading, advice=advice)
 
 
 def _relay_error(request: Request, error: Exception) -> Response:
