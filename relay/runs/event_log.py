@@ -22,25 +22,23 @@ _STEPS = ("run.", "shard.")
 
 def log_after_commit(session: Session, kind: str, text: str, **ids: int) -> None:
     """Log a line of a history when this session commits; a rollback logs nothing. `ids` say what it is about."""
-    if _WAITING not in session.info:
-        session.info[_WAITING] = []
-        event.listen(session, "after_commit", _write)
-        event.listen(session, "after_rollback", _forget)
     # What is bound now may not be when the transaction ends.
-    session.info[_WAITING].append((kind, text, structlog.contextvars.get_contextvars() | ids))
+    session.info.setdefault(_WAITING, []).append((kind, text, structlog.contextvars.get_contextvars() | ids))
 
 
+# Of all sessions, once: listening to each anew takes longer than the line does.
+@event.listens_for(Session, "after_commit")
 def _write(session: Session) -> None:
     for kind, text, ids in _taken(session):
         write = _log.info if kind.startswith(_STEPS) else _log.debug
         write(kind, **ids, text=printable(text))
 
 
+@event.listens_for(Session, "after_rollback")
 def _forget(session: Session) -> None:
     _taken(session)
 
 
 def _taken(session: Session) -> list[tuple[str, str, dict[str, Any]]]:
-    waiting: list[tuple[str, str, dict[str, Any]]] = session.info[_WAITING]
-    session.info[_WAITING] = []
+    waiting: list[tuple[str, str, dict[str, Any]]] = session.info.pop(_WAITING, [])
     return waiting
