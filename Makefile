@@ -10,7 +10,7 @@ ARGS ?=
 # Which benchmarks: a name, or all of them.
 BENCH ?= *
 
-.PHONY: help demo run test test-server device e2e check bench faults reference lock clean shots
+.PHONY: help demo run test test-server device e2e check bench faults reference capacity lock clean shots
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ faults: $(VENV)/.dev  ## break every part of a whole service while changes arriv
 
 reference: $(VENV)/.dev  ## write the commands into README.md
 	$(BIN)/python -m relay.cli.reference README.md
+
+capacity: $(VENV)/.dev  ## simulate how many workers it takes, and write that into README.md
+	$(BIN)/python -m tests.benchmarks.simulate --readme --write README.md
 
 lock: $(VENV)/.dev  ## write the versions installed here, and the hashes of what images install, to deploy/
 	@$(PIP) install --quiet --group lock

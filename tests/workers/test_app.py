@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from relay.contract import WAKE_TASK
-from workers.app import create_celery, work_until_idle
+from workers.app import create_celery, work_until_idle, workspace_of
 from workers.settings import WorkerSettings
 from workers.shutdown import ShutdownFlag
 
@@ -51,3 +52,12 @@ def test_a_worker_that_shuts_down_asks_for_no_work(tmp_path: Path) -> None:
     flag = ShutdownFlag()
     flag.set()
     assert work_until_idle(settings(tmp_path, "memory://"), flag) == 0
+
+
+def test_git_is_told_of_its_proxy_and_its_time(tmp_path: Path) -> None:
+    told = settings(tmp_path, "memory://").model_copy(
+        update={"git_proxy": SecretStr("http://proxy:1"), "git_timeout_s": 7}
+    )
+    mirrors = workspace_of(told).mirrors
+    assert (mirrors.proxy, mirrors.git_timeout_s) == ("http://proxy:1", 7)
+    assert workspace_of(settings(tmp_path, "memory://")).mirrors.proxy == ""
