@@ -13,14 +13,18 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
+<<<<<<< Updated upstream
 from relay.contract import Heartbeat, ShardKind, is_weak_sandbox
+=======
+from relay.contract import Expected, Heartbeat, ShardKind
+>>>>>>> Stashed changes
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs import shard_lines
 from relay.runs.endings import give_back
 from relay.runs.queueing import load_queue
 from relay.runs.reconcile import reconcile
 from relay.runs.scheduling import Policy, is_deep, order, people_wait_s
-from relay.runs.states import FINAL_RUN_STATES, is_row_id, lock_run, transition
+from relay.runs.states import FINAL_RUN_STATES, lock_run, lock_run_of, transition
 from relay.store.models import PlannedTest, Run, Shard, ShardState
 from relay.store.one_by_one import one_by_one
 from relay.views import RunState
@@ -39,13 +43,24 @@ class LeaseTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class LeasedTest:
+    """A planned test that its worker is to run."""
+
+    test_id: str
+    file: str
+    expected: Expected
+    isolate: bool
+    timeout_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class LeasedShard:
     """A shard that was just leased, its run, and the tests of it that still want a verdict. `backlog_s` is how long the
     queue is for each worker, in seconds, when it is deep; else 0."""
 
     run: Run
     shard: Shard
-    tests: tuple[PlannedTest, ...]
+    tests: tuple[LeasedTest, ...]
     backlog_s: float = 0.0
 
 
@@ -71,7 +86,7 @@ def lease_next(
         attempt.commit()
         _lease(session, shard, worker, now, terms.expiry(now), sandbox=sandbox)
         _start(session, run, shard, now)
-        tests = tuple(session.scalars(_tests_without_verdict(shard.id)))
+        tests = _tests_without_verdict(session, shard.id)
         return LeasedShard(run, shard, tests, people_wait_s(queue) if is_deep(queue, terms.policy) else 0.0)
     return None
 
@@ -161,9 +176,8 @@ def locked_shard(session: Session, shard_id: int) -> tuple[Run, Shard]:
     Raises:
         NotFoundError: no such shard.
     """
-    known = is_row_id(shard_id)
-    run_id = session.scalar(select(Shard.run_id).where(Shard.id == shard_id)) if known else None
-    run = None if run_id is None else lock_run(session, run_id)
+    run = lock_run_of(session, shard_id)
+    # Read once more, and not with the run: while we waited for the lock its holder may have moved it on.
     shard = session.get(Shard, shard_id, populate_existing=True) if run is not None else None
     if run is None or shard is None:
         raise NotFoundError(f"There is no shard {shard_id}.", "Ask for a lease to get a shard.")
@@ -188,6 +202,7 @@ def _first_due_shard(run_id: int) -> Select[Shard]:
     return query.order_by(Shard.ordinal).limit(1).execution_options(populate_existing=True)
 
 
-def _tests_without_verdict(shard_id: int) -> Select[PlannedTest]:
-    query = select(PlannedTest).where(PlannedTest.shard_id == shard_id, PlannedTest.verdict.is_(None))
-    return query.order_by(PlannedTest.id)
+def _tests_without_verdict(session: Session, shard_id: int) -> tuple[LeasedTest, ...]:
+    told = (PlannedTest.test_id, PlannedTest.file, PlannedTest.expected, PlannedTest.isolate, PlannedTest.timeout_s)
+    query = select(*told).where(PlannedTest.shard_id == shard_id, PlannedTest.verdict.is_(None))
+    return tuple(LeasedTest(*row) for row in session.execute(query.order_by(PlannedTest.id)))

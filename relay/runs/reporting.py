@@ -30,8 +30,8 @@ from relay.runs.planning import record_selection
 from relay.runs.reconcile import reconcile
 from relay.runs.reported_tests import fresh_outcomes, record_outcomes
 from relay.runs.states import note
-from relay.store.many_rows import insert_rows
 from relay.store.models import ResultBatch, Shard, ShardState
+from relay.store.upsert import insert_into
 
 _SELECTION_SEQUENCE = 0
 
@@ -76,8 +76,8 @@ def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: 
     note(session, run.id, now, "tests.reported", shard_lines.reported(len(fresh), shard.ordinal))
 
 
-def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: datetime, terms: LeaseTerms) -> None:
-    """End a lease. `done` is believed only when the work is all there; otherwise the shard is due again.
+def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: datetime, terms: LeaseTerms) -> bool:
+    """End a lease. `done` is believed only when the work is all there; otherwise the shard is due again. Whether it is.
 
     Raises:
         NotFoundError: no such shard.
@@ -85,7 +85,7 @@ def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: 
     """
     run, shard = locked_shard(session, shard_id)
     if shard.lease_id == finished.lease_id and shard.state is not ShardState.LEASED:
-        return  # the goodbye of the last holder, again or after its work was taken in
+        return False  # the goodbye of the last holder, again or after its work was taken in
     require_lease(shard, finished.lease_id)
     error = _why_unfinished(session, shard, finished)
     if error:
@@ -94,6 +94,7 @@ def finish_shard(session: Session, shard_id: int, finished: ShardFinished, now: 
     else:
         complete_shard(session, shard, now, shard_lines.done(shard.ordinal))
     reconcile(session, run, now)
+    return shard.state is ShardState.DUE
 
 
 def _why_unfinished(session: Session, shard: Shard, finished: ShardFinished) -> str:
@@ -109,12 +110,11 @@ def _is_repeat(session: Session, shard: Shard, lease_id: str, sequence: int, mes
     """Whether this message was taken in before. A new one of the current lease is noted as seen."""
     digest = hashlib.sha256(message.model_dump_json().encode()).hexdigest()
     identity = {"shard_id": shard.id, "lease_id": lease_id, "sequence": sequence}
-    known = session.scalar(select(ResultBatch.digest).filter_by(**identity))
-    if known is None:
-        require_lease(shard, lease_id)
-        insert_rows(session, ResultBatch, [{**identity, "digest": digest}])
+    note_it = insert_into(session, ResultBatch).values(**identity, digest=digest).on_conflict_do_nothing()
+    if session.scalar(note_it.returning(ResultBatch.id)) is not None:
+        require_lease(shard, lease_id)  # else it was not noted: all of this is one transaction
         return False
-    if known != digest:
+    if session.scalar(select(ResultBatch.digest).filter_by(**identity)) != digest:
         raise ConflictError(
             f"Message {sequence} of this lease was reported before with other content.",
             "Send a repeat unchanged, and new content under the next sequence number.",

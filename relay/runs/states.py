@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from relay.runs.event_log import log_after_commit
 from relay.runs.spans import run_ended
+from relay.store.many_rows import insert_rows
 from relay.store.models import Run, RunEvent, Shard, ShardState
 from relay.views import RunState
 
@@ -64,6 +65,14 @@ def lock_run(session: Session, run_id: int) -> Run | None:
     )
 
 
+def lock_run_of(session: Session, shard_id: int) -> Run | None:
+    """The run of a shard, locked in the same way; None when there is no such shard."""
+    if not is_row_id(shard_id):
+        return None
+    of_shard = select(Run).join(Shard, Shard.run_id == Run.id).where(Shard.id == shard_id)
+    return session.scalar(of_shard.with_for_update(of=Run).execution_options(populate_existing=True))
+
+
 def is_row_id(number: int) -> bool:
     """Whether a number from a URL can be an id at all: PostgreSQL refuses to compare larger ones."""
     return 0 < number < 2**31
@@ -100,8 +109,8 @@ def transition(
 def note(session: Session, run_id: int, now: datetime, kind: str, text: str, **about: int) -> None:
     """Add a line to a run's history, and to the log. The caller holds the run's lock (`lock_run`). `about` are further
     ids for the log."""
-    session.add(RunEvent(run_id=run_id, at=now, kind=kind, text=text))
     session.flush()
+    insert_rows(session, RunEvent, [{"run_id": run_id, "at": now, "kind": kind, "text": text}])
     log_after_commit(session, kind, text, run=run_id, **about)
 
 

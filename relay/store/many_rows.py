@@ -30,7 +30,7 @@ def insert_rows(session: Session, model: type[Base], rows: Sequence[Row]) -> Non
         return
     table, names = _table(model), tuple(rows[0])
     connection = session.connection()
-    if connection.dialect.name == "postgresql":
+    if connection.dialect.name == "postgresql" and len(rows) > 1:
         connection.execute(_insert_from_json(table, names), _document(connection.dialect, table, names, rows))
     else:
         connection.execute(insert(table), rows)

@@ -40,7 +40,7 @@ from relay.errors import BadMessageError, LeaseLostError
 from relay.manifests import LoadedManifests
 from relay.queue_terms import terms_of
 from relay.queue_views import WorkClass
-from relay.runs.leases import LeasedShard, due_shards, heartbeat, lease_next
+from relay.runs.leases import LeasedShard, LeasedTest, due_shards, heartbeat, lease_next
 from relay.runs.misses import missed_with
 from relay.runs.operators import observed_uses
 from relay.runs.past import seconds_of
@@ -50,7 +50,7 @@ from relay.runs.run_log import accept_log
 from relay.runs.spans import run_traceparent
 from relay.runs.sweeper import MOST_WAKES
 from relay.settings import RelaySettings
-from relay.store.models import PlannedTest, Run
+from relay.store.models import Run
 from relay.web.auth import WorkerOnly
 from relay.web.refusals import refuses
 
@@ -71,7 +71,7 @@ ShardId = Annotated[int, Path(description="A shard's number, as the lease names 
     summary="Take the next shard",
     responses={204: {"description": "Nothing is due", "model": None}},
 )
-def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
+def lease(context: Context, wanted: LeaseRequest) -> Response:
     """The next due shard of the worker's device, or 204."""
     manifests = context.manifests.current()
     with context.store.writing() as session:
@@ -81,7 +81,8 @@ def lease(context: Context, wanted: LeaseRequest) -> Lease | Response:
             return Response(status_code=204)
         if leased.shard.kind is ShardKind.SELECT:
             leased.run.manifest_digest = manifests.digest
-        return _message(context, leased, manifests)
+    # Made after the commit, for others wait for that; and written once, where FastAPI would take it apart and check it.
+    return Response(_message(context, leased, manifests).model_dump_json(), media_type="application/json")
 
 
 @router.post("/shards/{shard_id}/heartbeat", summary="Keep a lease", responses=refuses(_LOST))
@@ -118,10 +119,11 @@ def log(context: Context, shard_id: ShardId, posted: LogPosted) -> LogTaken:
 
 @router.post("/shards/{shard_id}/finish", summary="End a lease", responses=refuses(_LOST))
 def finish(context: Context, shard_id: ShardId, posted: ShardFinished) -> Accepted:
-    """Ends a lease, and wakes workers for what is due then."""
+    """Ends a lease, and wakes workers when its shard is due again."""
     with context.store.writing() as session:
-        finish_shard(session, shard_id, posted, context.now(), terms_of(context.settings))
-    _wake(context)
+        due_again = finish_shard(session, shard_id, posted, context.now(), terms_of(context.settings))
+    if due_again:
+        _wake(context)
     return Accepted()
 
 
@@ -173,7 +175,7 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
     )
 
 
-def _order(test: PlannedTest) -> TestOrder:
+def _order(test: LeasedTest) -> TestOrder:
     return TestOrder(
         id=test.test_id, file=test.file, expected=test.expected, isolate=test.isolate, timeout_s=test.timeout_s
     )
