@@ -13,11 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
-<<<<<<< Updated upstream
-from relay.contract import Heartbeat, ShardKind, is_weak_sandbox
-=======
-from relay.contract import Expected, Heartbeat, ShardKind
->>>>>>> Stashed changes
+from relay.contract import Expected, Heartbeat, ShardKind, is_weak_sandbox
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs import shard_lines
 from relay.runs.endings import give_back
