@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +128,8 @@ def fleet(folder: Path, changes: int, random: Random) -> Iterator[Fleet]:
         _work(made, stack)
         until(lambda: len(made.workers_seen()) >= WORKERS, "all workers are there", _START_S)
         yield made
+        with ThreadPoolExecutor(len(made.parts)) as together:
+            list(together.map(lambda part: part.supervisor.stop(), made.parts))
 
 
 @contextmanager
