@@ -102,6 +102,22 @@ def test_manifests_that_cannot_be_read(looked_at: Page, url: str, settings: Rela
         inspect(looked_at)
 
 
+def test_a_deep_queue_with_the_reasons_of_those_that_wait(
+    looked_at: Page, url: str, story: Story, context: RelayContext
+) -> None:
+    object.__setattr__(context, "settings", context.settings.model_copy(update={"queue_deep_s": 0.001}))
+    story.open(pr=1)
+    plan(story)
+    story.run_all({})  # tells what a run takes
+    for number in (2, 3, 4):
+        story.open(pr=number)
+    looked_at.goto(f"{url}/now")
+    expect(looked_at.locator(".warning", has_text="The queue is deep")).to_be_visible()
+    expect(looked_at.locator(".now-run")).to_have_count(3)
+    expect(looked_at.locator(".now-run").last).to_contain_text("Pull request; older runs go first")
+    inspect(looked_at)
+
+
 def test_a_page_that_lost_its_relay_says_so(looked_at: Page, url: str, story: Story) -> None:
     run = story.open()
     looked_at.goto(f"{url}/runs/{run}")
