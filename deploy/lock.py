@@ -63,7 +63,9 @@ def hashed(pinned: str) -> str:
 
 
 def main() -> None:
-    relay, worker, wheel = (needed_by(Requirement(name)) for name in (PROJECT, f"{PROJECT}[emulator]", "hatchling"))
+    # Whoever runs an image cannot add to it, and what sends spans is not imported until somebody wants them.
+    relay = needed_by(Requirement(f"{PROJECT}[tracing]"))
+    worker, wheel = (needed_by(Requirement(name)) for name in (f"{PROJECT}[emulator]", "hatchling"))
     texts = {
         "constraints.txt": VERSIONS + pins(needed_in_all() - UNCONSTRAINED),
         "locked/relay.txt": HASHES + hashed(pins(relay)),
