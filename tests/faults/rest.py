@@ -18,7 +18,7 @@ from tests.faults.traffic import Sender, pushed
 from tests.faults.upstream import UpstreamCommit
 
 #: Of one worker for one change, when it is the only one that reaches the relay.
-_WORKS_S = 90.0
+_WORKS_S = 120.0
 
 
 def wait_for_rest(running: Fleet, seconds: float) -> bool:

