@@ -8,13 +8,22 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from tests.waiting import until
-from tests.workers.runner.sandbox.inside import NOBODY, as_nobody, missing, named, reachable_python, run_inside
+from tests.workers.runner.sandbox.inside import (
+    NOBODY,
+    as_nobody,
+    missing,
+    named,
+    open_folder,
+    reachable_python,
+    run_inside,
+)
 from workers.runner.sandbox import Guarded, Launch, Sandbox, SandboxLimits, Unconfined, interpreter_folders
 from workers.runner.sandbox.guard import landlock_version
 from workers.runner.sandbox.guarded import KEEPS_SIGNALS
@@ -151,10 +160,15 @@ def nobody() -> bool:
     return os.geteuid() != 0
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that any user of this machine may come to."""
+    with open_folder() as found:
+        yield found
+
+
 @pytest.mark.parametrize("root", [True, False])
-def test_what_is_the_workers_stays_the_workers(
-    root: bool, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_the_workers_stays_the_workers(root: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a user of its own where the worker is root; else as the worker's user, whose files' modes are not held."""
     if root and nobody():
         return
@@ -163,9 +177,6 @@ def test_what_is_the_workers_stays_the_workers(
         missing("no Python is installed for all users (apt-get install python3)")
     monkeypatch.setattr(sys, "executable", str(python))
     sandbox = guarded()
-    folder = tmp_path_factory.mktemp("guarded")
-    for outer in (folder, folder.parent, folder.parent.parent):
-        outer.chmod(0o755)
     scratch, secret = folder / "scratch", folder / "secret"
     scratch.mkdir()
     scratch.chmod(0o777)
@@ -174,11 +185,8 @@ def test_what_is_the_workers_stays_the_workers(
     if not root and not nobody():
         os.chown(secret, NOBODY, -1)  # to be the worker's, who is nobody here
     program = textwrap.dedent(WORKERS_OWN.format(parent=os.getpid(), secret=str(secret), door=str(secret)))
-    if root or nobody():
+    with nullcontext() if root or nobody() else as_nobody():
         _, output = run_inside(sandbox, (str(python), "-c", program), scratch)
-    else:
-        with as_nobody():
-            _, output = run_inside(sandbox, (str(python), "-c", program), scratch)
     *refusals, mode = json.loads(output)
     assert 0 not in refusals
     assert (mode != 0) is root
