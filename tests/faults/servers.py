@@ -57,6 +57,7 @@ class Postgres:
         # The wheel makes a function of every program that it holds.
         pg_ctl: Callable[..., str] = vars(_commands)["pg_ctl"]
         pg_ctl(["-m", "immediate", "-w", "restart"], pgdata=self._server.pgdata, user=self._server.system_user)
+        self._server.ensure_postgres_running()  # it is another process now, which is to be ended in the end
 
     def stop(self) -> None:
         self._server.cleanup()
