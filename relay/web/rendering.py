@@ -80,7 +80,7 @@ def _filters() -> dict[str, Any]:
             wording.by_weight,
             wording.share_of,
         ),
-        *(wording.environment, wording.sandbox_word, wording.weak_sandbox_word),
+        *(wording.environment, wording.sandbox_word, wording.weak_sandbox_word, wording.weak_sandbox_sentence),
         *(access_words.run_actions, access_words.action_word, access_words.scope_sentence),
         *(access_words.may_operate, access_words.may_not_operate),
         *(wording.number, wording.duration, wording.iso, wording.clock, wording.anchor),

@@ -194,10 +194,15 @@ def sandbox_word(tested: TestedOn) -> Word | None:
 
 
 def weak_sandbox_word(weak: WeakSandbox) -> Word:
-    """A worker without a whole sandbox, so that nobody takes its results for more than they are."""
-    whose = f" ({weak.worker}, {weak.shards} {'shard' if weak.shards == 1 else 'shards'})" if weak.worker else ""
+    """That a worker had no whole sandbox, so that nobody takes its results for more than they are."""
     lacking = "not in a sandbox" if weak.sandbox.partition(":")[0] == "none" else "not in a whole sandbox"
-    return Word("⚠", f"{lacking}{whose}: {weak.sandbox}", "warn", "upstream's tests could reach more than they should")
+    return Word("⚠", lacking, "warn", "upstream's tests could reach more than they should")
+
+
+def weak_sandbox_sentence(weak: WeakSandbox) -> str:
+    """Whose it was and what it lacked: `w1, 2 shards: none: bubblewrap is not installed`."""
+    shards = "1 shard" if weak.shards == 1 else f"{weak.shards} shards"
+    return f"{weak.worker}, {shards}: {weak.sandbox}" if weak.worker else weak.sandbox
 
 
 def no_results(run: RunSummary, live: bool) -> str:

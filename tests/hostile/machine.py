@@ -45,7 +45,7 @@ _PACKAGE = "tests/hostile/attacks"
 ATTACKS = Path(__file__).with_name("attacks")
 TRIES = ATTACKS / "tries.py"
 DEVICE_CACHE = Path("~/.cache/oot-relay-tests/device").expanduser()
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 BROKER = "broker-of-the-worker"
 
 

@@ -333,7 +333,7 @@ def test_a_run_says_what_it_was_tested_on_and_that_nothing_confined_it(client: T
     story.select(report_of([[planned(TESTS[0])]], tested_on=tested))
     shown = client.get(f"/runs/{run_id}").text
     assert "tested on nightly, torch 2.13.0, device profile compat" in shown
-    assert "not in a sandbox: none: no bwrap here" in shown
+    assert "not in a sandbox</span> none: no bwrap here" in shown
 
 
 def test_a_run_names_every_worker_that_had_no_whole_sandbox(client: TestClient, story: Story) -> None:
@@ -346,7 +346,7 @@ def test_a_run_names_every_worker_that_had_no_whole_sandbox(client: TestClient, 
     story.lease()
     story.lease()
     shown = client.get(f"/runs/{run_id}").text
-    assert "not in a whole sandbox (w2, 2 shards): landlock: bubblewrap is &lt;not&gt; installed" in shown
+    assert "not in a whole sandbox</span> w2, 2 shards: landlock: bubblewrap is &lt;not&gt; installed" in shown
     told = client.get(f"/api/v1/runs/{run_id}").json()
     assert told["weak_sandboxes"] == [{"worker": "w2", "shards": 2, "sandbox": story.sandbox}]
     assert [shard["sandbox"] for shard in told["shards"]] == ["bubblewrap", story.sandbox, story.sandbox]

@@ -72,10 +72,13 @@ def test_a_whole_sandbox_looks_well(sandbox: str) -> None:
 def test_only_a_whole_sandbox_looks_well(sandbox: str) -> None:
     """Whatever a worker lacks is told in words, with its name and on how much of the run it worked."""
     assert wording.sandbox_word(TestedOn(name="default", torch_version="2.13.0", sandbox=sandbox)) is None
-    word = wording.weak_sandbox_word(WeakSandbox(worker="w1", shards=2, sandbox=sandbox))
+    weak = WeakSandbox(worker="w1", shards=2, sandbox=sandbox)
+    word = wording.weak_sandbox_word(weak)
     lacking = "not in a sandbox" if sandbox.startswith("none") else "not in a whole sandbox"
-    assert (word.tone, word.glyph, word.word) == ("warn", "⚠", f"{lacking} (w1, 2 shards): {sandbox}")
-    assert "1 shard)" in wording.weak_sandbox_word(WeakSandbox(worker="w", shards=1, sandbox=sandbox)).word
+    assert (word.tone, word.glyph, word.word) == ("warn", "⚠", lacking)
+    assert wording.weak_sandbox_sentence(weak) == f"w1, 2 shards: {sandbox}"
+    assert wording.weak_sandbox_sentence(weak.model_copy(update={"shards": 1})) == f"w1, 1 shard: {sandbox}"
+    assert wording.weak_sandbox_sentence(weak.model_copy(update={"worker": ""})) == sandbox
 
 
 def test_what_the_worker_did_not_say_is_not_shown() -> None:
