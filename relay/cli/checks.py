@@ -28,6 +28,7 @@ from relay.cli.machine_checks import (
     check_room,
     check_tracing,
 )
+from relay.cli.output import one_line
 from relay.cli.outside_checks import check_device, check_github, check_model_answers
 from relay.cli.reach_checks import (
     GIT_S,
@@ -233,7 +234,11 @@ def check_manifests(settings: RelaySettings) -> Check:
         manifests = read_manifests(settings.manifest_dir)
     except Failure as failure:
         return Check("manifests", "fail", failure.message, failure.hint)
-    return Check("manifests", "ok", text.manifests_found(str(settings.manifest_dir), len(manifests.files())))
+    said = text.manifests_found(str(settings.manifest_dir), len(manifests.files()))
+    if manifests.findings:
+        said = f"{said}; {doctor_text.findings(len(manifests.findings), str(manifests.findings[0]))}"
+        return Check("manifests", "warn", one_line(said, 300), text.bad_manifests_hint(str(settings.manifest_dir)))
+    return Check("manifests", "ok", said)
 
 
 def check_model(settings: RelaySettings) -> Check:

@@ -113,6 +113,10 @@ def none_configured() -> str:
     return "none configured"
 
 
+def findings(count: int, first: str) -> str:
+    return f"{count} warnings, the first: {first}" if count > 1 else f"a warning: {first}"
+
+
 def reached(what: str) -> str:
     return f"{what} answers"
 

@@ -57,6 +57,8 @@ PAGES = (
     "/audits",
     "/sign-in",
 )
+#: The one that needs no compiler.
+DEVICE = "cpu"
 #: Of other kinds than the settings'.
 PROXY, COLLECTOR = f"{MARK}.proxy.ZQ", f"{MARK}.collector.ZQ"
 
@@ -197,7 +199,8 @@ def _environment(folder: Path, secrets: tuple[Planted, ...], url: str) -> dict[s
         "RELAY_GITHUB_API_URL": f"{url}/github",
         "RELAY_HUD_URL": f"{url}/hud",
         "RELAY_LLM_MODEL": "m",
-        "RELAY_DEVICE_CACHE": str(Path("~/.cache/oot-relay-tests/device").expanduser()),
+        "RELAY_DEVICE": DEVICE,
+        "RELAY_DEVICE_CACHE": str(folder / "device"),
         **given(secrets, folder / "secrets"),
     }
 
@@ -252,10 +255,10 @@ def a_run(story: Story, client: httpx.Client) -> None:
     said = f"{secrets} {'ghp_' + 'a1B2' * 9} RELAY_LLM_API_KEY={story.value('llm_api_key')}"
     with RelayClient(story.url, settings.token) as relay:
         until(lambda: bool(client.get("/api/v1/runs").json()["runs"]), "the run is there")
-        lease = relay.lease(LeaseRequest(worker="played", device="spyre"))
+        lease = relay.lease(LeaseRequest(worker="played", device=DEVICE))
         assert lease is not None
         relay.post_selection(lease, report([["test/test_ops.py::TestOpsSPYRE::test_add_0_spyre"]]))
-        lease = relay.lease(LeaseRequest(worker="played", device="spyre"))
+        lease = relay.lease(LeaseRequest(worker="played", device=DEVICE))
         assert lease is not None
         story.seen.add("a lease", repr(lease).replace(lease.change.clone_url, ""))
         relay.finish(lease, ShardOutcome.FAILED, Redactor(secrets)(said))
@@ -267,10 +270,9 @@ def others_refuse(story: Story, client: httpx.Client) -> None:
     path = "/api/v1/worker/triage/chat/completions"
     assert story.ask(client, "POST", path, json=body, headers=story.bearer("worker_token")).status_code == 502
     with story.store.writing() as session:
-        enqueue(
-            session, kind=OutboxKind.HUD, key="a-copy", lane="a-copy", target=f"{story.environment['RELAY_HUD_URL']}/results",
-            body=HUD_BODY, now=datetime.now(UTC),
-        )  # fmt: skip
+        target = f"{story.environment['RELAY_HUD_URL']}/results"
+        now = datetime.now(UTC)
+        enqueue(session, kind=OutboxKind.HUD, key="a-copy", lane="a-copy", target=target, body=HUD_BODY, now=now)
 
 
 def _letters(store: Store) -> set[bool]:
@@ -338,8 +340,8 @@ def a_database_that_fails(story: Story, client: httpx.Client) -> None:
     with story.store.engine.begin() as connection:
         connection.execute(text("ALTER TABLE runs RENAME TO runs_away"))
     alone = {"Connection": "close"}  # who fails so hangs up
-    assert story.ask(client, "GET", "/api/v1/runs", headers=alone).status_code == 500
-    assert story.ask(client, "GET", "/runs/1", headers=alone).status_code == 500
+    assert story.ask(client, "GET", "/api/v1/runs", headers=alone).is_server_error
+    assert story.ask(client, "GET", "/runs/1", headers=alone).is_server_error
     with story.store.engine.begin() as connection:
         connection.execute(text("ALTER TABLE runs_away RENAME TO runs"))
 

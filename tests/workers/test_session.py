@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import structlog
 
 from relay.contract import (
     Change,
@@ -113,6 +114,26 @@ def test_the_log_of_a_shard_tells_its_steps_and_its_tests(
         (LogKind.TEST, f"{passed}::test_1"),
         (LogKind.TEST, f"{again}::test_0 (try 2)"),
     ]
+
+
+def test_every_line_of_a_shard_has_its_ids(relay: RelayDouble, awake: Callable[..., Session], change: Change) -> None:
+    """Also those of the threads beside it: here heartbeats fail, and the relay takes no log."""
+    captured = structlog.testing.LogCapture()
+    structlog.configure(processors=[structlog.contextvars.merge_contextvars, captured])
+    relay.failures["heartbeat"] = deque([500] * 50)
+    relay.failures["log"] = deque([422] * 50)
+    relay.leases.append(a_test_lease(change, TESTS[:2], expires_in_s=0.06))
+    relay.leases.append(a_test_lease(NOWHERE, TESTS[:1], lease_id="test-2"))
+
+    def wait_for_a_heartbeat(side: str, test: str) -> None:
+        until(lambda: any(line["event"] == "heartbeat failed" for line in captured.entries))
+
+    slow = ScriptedRunner(before_test=wait_for_a_heartbeat)
+    awake(slow).run()
+    lines = captured.entries
+    said = {line["event"] for line in lines}
+    assert {"shard leased", "shard ended", "shard failed", "heartbeat failed"} <= said
+    assert [line for line in lines if not {"run", "shard", "kind", "attempt"} <= line.keys()] == []
 
 
 def test_the_log_of_a_shard_that_breaks_ends_with_the_reason(relay: RelayDouble, awake: Callable[..., Session]) -> None:

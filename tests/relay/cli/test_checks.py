@@ -9,7 +9,15 @@ import pytest
 
 from relay.cli import checks
 from relay.cli.check import Check
-from relay.cli.checks import check_broker, check_database, check_model, check_program, check_sandbox, check_torch
+from relay.cli.checks import (
+    check_broker,
+    check_database,
+    check_manifests,
+    check_model,
+    check_program,
+    check_sandbox,
+    check_torch,
+)
 from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 from tests.relay.cli.conftest import Relay
@@ -181,6 +189,20 @@ def test_database_server_that_is_away_shows_no_password(settings: RelaySettings)
     unreadable = with_database(settings, "geheim@nowhere")
     assert unreadable.status == "fail"
     assert "geheim" not in str(unreadable)
+
+
+def test_manifests_with_a_warning_are_one(settings: RelaySettings) -> None:
+    """A key that means nothing, which the service ignores."""
+    file = settings.manifest_dir / "a.yaml"
+    file.write_text("test_suite_config:\n  files: []\n")
+    assert check_manifests(settings).status == "ok"
+    file.write_text("test_suite_config:\n  files: []\n  fils: []\n")
+    found = check_manifests(settings)
+    assert (found.status, "a.yaml:3:3" in found.detail, "relay manifest check" in found.next_step) == (
+        "warn",
+        True,
+        True,
+    )
 
 
 def test_broker_server(settings: RelaySettings, valkey_url: str) -> None:
