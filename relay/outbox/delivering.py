@@ -105,10 +105,12 @@ class Deliverer:
         sent = list(pool.map(self._send, [one.letter for one in claimed]))
         return self._settler.settle(list(zip(claimed, sent, strict=True)))
 
-    def _claim_due(self, limit: int) -> Sequence[Claimed]:
+    def _claim_due(self, limit: int, ours: Collection[int] = ()) -> Sequence[Claimed]:
+        """`ours` are on their way: should their leases be over, for a clock that jumped or a machine that slept, they
+        are nobody else's yet, and not to be sent beside themselves."""
         with self._store.reading() as session:
-            ids = due_ids(session, self._senders, self._now(), limit)
-        return self._claim(ids)
+            ids = due_ids(session, self._senders, self._now(), limit + len(ours))
+        return self._claim([row for row in ids if row not in ours][:limit])
 
     def _claim(self, ids: Collection[int], *, early: bool = False) -> Sequence[Claimed]:
         if not ids:
@@ -142,7 +144,8 @@ class Deliverer:
 
     def _launch(self, pool: ThreadPoolExecutor, flights: dict[Future[Ending], Claimed]) -> None:
         free = self._workers - len(flights)
-        for one in self._claim_due(free) if free > 0 else ():
+        ours = {one.letter.id for one in flights.values()}
+        for one in self._claim_due(free, ours) if free > 0 else ():
             flight = pool.submit(self._send, one.letter)
             flights[flight] = one
             flight.add_done_callback(lambda _: BELL.ring())

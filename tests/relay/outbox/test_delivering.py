@@ -266,6 +266,29 @@ def test_the_lease_of_a_slow_letter_is_prolonged(store: Store, clock: Clock) -> 
     assert row(store, "a").state is OutboxState.SENT
 
 
+def test_a_clock_that_jumps_sends_nothing_twice(store: Store, clock: Clock) -> None:
+    """The lease of what is on its way is over by it, and its holder is the one who looks for such rows."""
+    on_its_way, go_on = threading.Event(), threading.Event()
+
+    def wait(letter: Letter) -> None:
+        if letter.key == "slow":
+            on_its_way.set()
+            assert go_on.wait(20)
+
+    post = Post(during=wait)
+    put(store, "slow")
+    outbox = deliverer(store, post, clock)
+    outbox.start()
+    assert on_its_way.wait(20)
+    clock.tick(3600)
+    put(store, "after the jump")
+    until(lambda: row(store, "after the jump").state is OutboxState.SENT)
+    go_on.set()
+    outbox.stop()
+    assert post.counted() == {"slow": 1, "after the jump": 1}
+    assert row(store, "slow").state is OutboxState.SENT
+
+
 def test_a_database_that_is_away_ends_nothing(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     post, away = Post(), threading.Event()
     outbox = deliverer(store, post, clock)
