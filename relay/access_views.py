@@ -11,7 +11,6 @@ from enum import StrEnum
 from pydantic import ConfigDict
 from pydantic.config import JsonDict
 
-from relay.store.access_models import Scope, Via
 from relay.views import Page, View
 
 _TOKEN_EXAMPLE: JsonDict = {
@@ -36,6 +35,24 @@ _ACTION_EXAMPLE: JsonDict = {
     "run_id": 7,
     "request_id": "5073f74e2457c787",
 }
+
+
+class Scope(StrEnum):
+    """What a token opens. `admin` may also operate, `operate` may also read; `worker` opens the worker API alone."""
+
+    READ = "read"
+    OPERATE = "operate"
+    ADMIN = "admin"
+    WORKER = "worker"
+
+
+class Via(StrEnum):
+    """How an operator acted."""
+
+    API = "api"
+    PAGE = "page"
+    #: By a comment on a pull request; the actor is GitHub's login.
+    COMMENT = "comment"
 
 
 class TokenState(StrEnum):

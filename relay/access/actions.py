@@ -11,8 +11,8 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relay.access_views import ActionPage, ActionView
-from relay.store.access_models import OperatorAction, Via
+from relay.access_views import ActionPage, ActionView, Via
+from relay.store.access_models import OperatorAction
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from pydantic import SecretStr
 from sqlalchemy import or_, select, update
 
 from relay.access.tokens import PREFIX, digest_of, is_valid
+from relay.access_views import Scope
 from relay.settings import RelaySettings
-from relay.store.access_models import AccessToken, Scope
+from relay.store.access_models import AccessToken
 from relay.store.engine import Store
 
 #: Names that no token on record can have.

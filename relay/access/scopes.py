@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.store.access_models import Scope
+from relay.access_views import Scope
 
 _INCLUDES = {
     Scope.READ: frozenset({Scope.READ}),

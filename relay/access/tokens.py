@@ -13,10 +13,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.orm import Session
 
-from relay.access_views import NewToken, TokenPage, TokenState, TokenView
+from relay.access_views import NewToken, Scope, TokenPage, TokenState, TokenView
 from relay.errors import ConflictError, NotFoundError
 from relay.runs.states import is_row_id
-from relay.store.access_models import AccessToken, Scope, SignIn
+from relay.store.access_models import AccessToken, SignIn
 
 #: Lets scanners of published code know one of ours.
 PREFIX = "relay_"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from relay.access.actions import Actor
+from relay.access_views import Via
 from relay.comments import comment_words as words
 from relay.intake.events import PullRequestChanged
 from relay.settings import RelaySettings
-from relay.store.access_models import Via
 
 
 @dataclass(frozen=True, slots=True)

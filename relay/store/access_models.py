@@ -7,11 +7,11 @@ random bits, and what is kept of them is a SHA-256 digest.
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
+from relay.access_views import Scope, Via
 from relay.contract import SHORT_CAP
 from relay.store.columns import CappedText, word
 from relay.store.models import Base
@@ -20,24 +20,6 @@ from relay.store.models import Base
 ACTOR_CAP = 100
 #: Hexadecimal SHA-256.
 DIGEST_CAP = 64
-
-
-class Scope(StrEnum):
-    """What a token opens. `admin` may also operate, `operate` may also read; `worker` opens the worker API alone."""
-
-    READ = "read"
-    OPERATE = "operate"
-    ADMIN = "admin"
-    WORKER = "worker"
-
-
-class Via(StrEnum):
-    """How an operator acted."""
-
-    API = "api"
-    PAGE = "page"
-    #: By a comment on a pull request; the actor is GitHub's login.
-    COMMENT = "comment"
 
 
 class AccessToken(Base):

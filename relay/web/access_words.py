@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from relay.access.principals import Principal
 from relay.access.scopes import opens
+from relay.access_views import Scope
 from relay.runs.creation import RERUN_VERDICTS
 from relay.runs.states import FINAL_RUN_STATES
-from relay.store.access_models import Scope
 from relay.views import RunSummary
 from relay.web.wording import duration, number
 

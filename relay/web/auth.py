@@ -16,9 +16,9 @@ from relay.access.actions import Actor
 from relay.access.principals import Principal, identify
 from relay.access.scopes import opens
 from relay.access.sign_ins import form_token, signed_in
+from relay.access_views import Scope, Via
 from relay.context import Context, RelayContext
 from relay.errors import ForbiddenError, UnauthorizedError
-from relay.store.access_models import Scope, Via
 from relay.web.visit import Visit, visit_of
 
 _VARIABLES = {Scope.WORKER: "RELAY_WORKER_TOKEN"}

@@ -14,9 +14,9 @@ from fastapi import Depends, Request
 
 from relay.access.actions import Actor
 from relay.access.sign_ins import fits_form
+from relay.access_views import Scope, Via
 from relay.context import Context
 from relay.errors import ForbiddenError, TooLargeError, UnauthorizedError
-from relay.store.access_models import Scope, Via
 from relay.web.auth import VisitorOnly, actor_of, cookie_name, require_scope
 from relay.web.visit import visit_of
 

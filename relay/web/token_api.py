@@ -13,10 +13,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from relay.access.actions import record_action
 from relay.access.tokens import create_token, list_tokens, revoke_token
-from relay.access_views import NewToken, TokenPage, TokenView
+from relay.access_views import NewToken, Scope, TokenPage, TokenView
 from relay.context import Context
 from relay.errors import ConflictError
-from relay.store.access_models import ACTOR_CAP, Scope
+from relay.store.access_models import ACTOR_CAP
 from relay.web.auth import Admin, AdminOnly
 from relay.web.paging import LARGEST, Before, Limit, Paged
 from relay.web.refusals import refuses

@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import text
 
 from relay.access.tokens import create_token
+from relay.access_views import Scope
 from relay.context import RelayContext
 from relay.contract import LogKind, Observation
 from relay.runs.creation import cancel_run
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope
 from tests.benchmarks.bench_pages import page_paths
 from tests.browser.chromium import WAIT_MS
-from tests.browser.inspection import inspect, sign_in, visitor
+from tests.browser.inspection import inspect, sign_in, sticks_out, visitor
 from tests.browser.test_run_page import ASSERTION, TESTS, plan
 from tests.relay.stories import Story, ended, flaked, known, passed, regressed
 
@@ -196,7 +196,7 @@ def test_a_run_is_followed_without_a_script_as_the_reader_likes(browser: Browser
             again.focus()
             page.keyboard.press("Enter")
             expect(page.locator(then).first).to_contain_text("12 tests planned")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            assert not sticks_out(page)
 
 
 def opened(reader: BrowserContext, address: str) -> Page:

@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import func, select
 
 from relay.access.tokens import create_token
+from relay.access_views import Scope
 from relay.settings.secret_folder import SECRETS
-from relay.store.access_models import AccessToken, Scope
+from relay.store.access_models import AccessToken
 from relay.store.engine import Store, open_engine, upgrade_database
 from tests.conftest import MakeDatabase
 from tests.deploy.deployed import DEPLOY, ROOT, check_command

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
-from relay.access_views import NewToken, TokenPage, TokenState, TokenView
+from relay.access_views import NewToken, Scope, TokenPage, TokenState, TokenView
 from relay.outbox.views import LetterDetail, LetterView
-from relay.store.access_models import Scope
 from relay.views import (
     ApiError,
     AuditedTest,

@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from relay import retention
 from relay.access.principals import Principal
 from relay.access.sign_ins import sign_in
+from relay.access_views import Scope
 from relay.background import create_sweeper
 from relay.context import RelayContext
 from relay.contract import WorkerPresent
@@ -25,7 +26,7 @@ from relay.outbox.queue import NewItem, enqueue_all
 from relay.retention import prune
 from relay.runs.presence import say_present
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope, SignIn
+from relay.store.access_models import SignIn
 from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState, RateBucket, SeenToken
 from relay.store.engine import Store
 from relay.store.log_models import LogChunk, ShardLog

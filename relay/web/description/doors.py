@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi.dependencies.models import Dependant
 
-from relay.store.access_models import Scope
+from relay.access_views import Scope
 from relay.web.auth import FOR_EVERYBODY, require_admin, require_operator, require_reader, require_worker
 
 TOKEN, SIGN_IN = "token", "sign-in"

@@ -8,9 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from relay.access.actions import ActionFilter, list_actions
+from relay.access_views import Scope
 from relay.context import Context
 from relay.errors import UnauthorizedError
-from relay.store.access_models import ACTOR_CAP, Scope
+from relay.store.access_models import ACTOR_CAP
 from relay.web import access_words
 from relay.web.auth import require_scope
 from relay.web.pages.shell import PAGES, number

@@ -18,9 +18,9 @@ from relay.access.principals import Principal, identify
 from relay.access.scopes import opens
 from relay.access.sign_in_limit import count_try
 from relay.access.sign_ins import SIGNED_IN_FOR, form_token, new_cookie, sign_in, sign_out
+from relay.access_views import Scope, Via
 from relay.context import Context, RelayContext
 from relay.errors import ForbiddenError
-from relay.store.access_models import Scope, Via
 from relay.web import access_words
 from relay.web.addresses import address_of
 from relay.web.auth import Greeted, actor_of, cookie_name, is_https

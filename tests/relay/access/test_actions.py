@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from relay.access.actions import ActionFilter, Actor, list_actions, record_action
-from relay.access_views import ActionPage
-from relay.store.access_models import Via
+from relay.access_views import ActionPage, Via
 from relay.store.engine import Store
 from tests.relay.worker_story import arrive
 

@@ -10,8 +10,9 @@ from sqlalchemy import event, select
 
 from relay.access.principals import OPERATOR_NAME, WORKER_NAME, Principal, identify
 from relay.access.tokens import create_token, revoke_token
+from relay.access_views import Scope
 from relay.settings import RelaySettings
-from relay.store.access_models import AccessToken, Scope
+from relay.store.access_models import AccessToken
 from relay.store.engine import Store
 from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.access.scopes import opens
-from relay.store.access_models import Scope
+from relay.access_views import Scope
 
 
 @pytest.mark.parametrize(

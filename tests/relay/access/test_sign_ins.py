@@ -10,8 +10,9 @@ from sqlalchemy import func, select, text
 from relay.access.principals import OPERATOR_NAME, Principal, identify
 from relay.access.sign_ins import SIGNED_IN_FOR, fits_form, form_token, new_cookie, sign_in, sign_out, signed_in
 from relay.access.tokens import create_token, revoke_token
+from relay.access_views import Scope
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope, SignIn
+from relay.store.access_models import SignIn
 from relay.store.engine import Store
 from tests.conftest import OPERATOR_TOKEN
 

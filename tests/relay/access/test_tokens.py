@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select, text
 
 from relay.access.tokens import PREFIX, create_token, digest_of, list_tokens, revoke_token
-from relay.access_views import NewToken, TokenState
+from relay.access_views import NewToken, Scope, TokenState
 from relay.errors import ConflictError, NotFoundError
-from relay.store.access_models import AccessToken, Scope
+from relay.store.access_models import AccessToken
 from relay.store.engine import Store
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)

@@ -51,6 +51,14 @@ def test_start_imports_nothing_heavy(option: str) -> None:
     assert (done.stderr, done.returncode) == ("", 0)
 
 
+def test_what_asks_a_service_needs_no_database() -> None:
+    """Whoever asks from elsewhere does not wait for what only the service works with."""
+    of_the_service = ("sqlalchemy", "fastapi", "uvicorn", "celery", "jinja2")
+    code = f"import sys, relay.cli.connect\nsys.exit(' '.join({{*sys.modules}} & {{*{of_the_service!r}}}) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
 def test_version(relay: Relay) -> None:
     """Both ways to ask."""
     assert relay("--version").out == f"relay {__version__}\n"

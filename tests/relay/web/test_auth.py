@@ -13,10 +13,10 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from relay.access.tokens import create_token
+from relay.access_views import Scope
 from relay.app import OWN_DOORS, ROUTERS, create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope
 from relay.views import ApiError
 from relay.web import auth, callback, crcr_results, probes, webhook
 from relay.web.pages import sign_in as sign_in_page

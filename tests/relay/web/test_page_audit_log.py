@@ -10,8 +10,8 @@ from sqlalchemy import event
 
 from relay.access.actions import Actor, record_action
 from relay.access.tokens import create_token
+from relay.access_views import Scope, Via
 from relay.context import RelayContext
-from relay.store.access_models import Scope, Via
 from tests.relay.web.signing_in import sign_in
 from tests.relay.worker_story import arrive
 

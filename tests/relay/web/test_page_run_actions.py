@@ -4,7 +4,6 @@ confirmed form."""
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,16 +11,17 @@ from sqlalchemy import event, select
 
 from relay.access.sign_ins import SIGNED_IN_FOR
 from relay.access.tokens import create_token
+from relay.access_views import Scope
 from relay.context import RelayContext
 from relay.contract import Observation
 from relay.runs.queries import run_summary
-from relay.store.access_models import Scope
 from relay.store.models import Run
 from relay.views import RunState
 from relay.web.access_words import run_actions
 from tests.relay.web.signing_in import form_token, send_form, sign_in
 from tests.relay.web.test_operator_api import _finished
 from tests.relay.worker_story import arrive
+from tests.setups import wake_ups
 
 
 def state_of(context: RelayContext, run_id: int) -> RunState:
@@ -66,8 +66,7 @@ def test_the_failed_tests_run_again(client: TestClient, context: RelayContext, o
     run = newest(context)
     assert (answer.status_code, answer.headers["location"]) == (303, f"/runs/{run.id}")
     assert (run.rerun_of, len(run.only)) == (run_id, 1)
-    messages = Path(context.settings.broker_url.removeprefix("filesystem://")) / "messages"
-    assert len(list(messages.glob("*device.spyre.msg"))) == 1
+    assert wake_ups(context.settings.broker_url, "spyre") == 1
     told = client.get("/api/v1/actions?action=run.rerun", headers=operator_auth).json()["actions"]
     assert [(one["actor"], one["via"], one["subject"], one["run_id"]) for one in told] == [
         ("operator (settings)", "page", f"run {run_id}", run_id)

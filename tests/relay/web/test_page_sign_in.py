@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 from relay.access import sign_in_limit
 from relay.access.sign_in_limit import PER_ADDRESS
 from relay.access.tokens import create_token, revoke_token
+from relay.access_views import Scope
 from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope
 from relay.web.pages.sign_in import local_path
 from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
 from tests.relay.web.signing_in import form_token, send_form, send_sign_in, sign_in

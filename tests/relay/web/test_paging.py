@@ -12,10 +12,10 @@ from fastapi.testclient import TestClient
 
 from relay.access.actions import Actor, record_action
 from relay.access.tokens import create_token
+from relay.access_views import Scope, Via
 from relay.client import ApiClient
 from relay.context import RelayContext
 from relay.runs.misses import record_miss
-from relay.store.access_models import Scope, Via
 from relay.store.clock import utc_now
 from relay.views import Page
 from relay.web.paging import encoded

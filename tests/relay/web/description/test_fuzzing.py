@@ -15,10 +15,10 @@ from pydantic import SecretStr
 
 from relay.access.scopes import opens
 from relay.access.tokens import create_token
+from relay.access_views import Scope
 from relay.app import create_app
 from relay.parts import CrcrParts, TokenRefusedError, VerifiedClaims
 from relay.settings import RelaySettings
-from relay.store.access_models import Scope
 from relay.store.clock import utc_now
 from tests.benchmarks.seed import seed
 from tests.benchmarks.seed_rows import Size
