@@ -4,6 +4,7 @@ axe-core, for what sticks out of a phone, and for what the keyboard cannot reach
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -68,7 +69,7 @@ def inspect(page: Page) -> None:
 
 def _faults(page: Page) -> list[str]:
     page.evaluate(_UNFOLD)
-    found = [f"{width} px: sticks out" for width in (_NARROWEST, *WIDTHS) if _sticks_out(page, width)]
+    found = [f"{width} px: sticks out" for width in (_NARROWEST, *WIDTHS) if sticks_out(page, width)]
     found += [f"{width} px: {fault}" for width in WIDTHS for fault in _out_of_reach(page, width)]
     page.evaluate(_SHORTEN)
     for width in WIDTHS:
@@ -80,7 +81,22 @@ def _faults(page: Page) -> list[str]:
     return found
 
 
-def _sticks_out(page: Page, width: int) -> bool:
+def sticks_out_of_a_phone(browser: Browser, url: str, paths: Iterable[str]) -> list[str]:
+    """The pages that are wider than a phone, light or dark."""
+    found = []
+    with visitor(browser) as reader:
+        page = reader.new_page()
+        for path in paths:
+            page.goto(url + path)
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                if sticks_out(page):
+                    found.append(f"{path}, {scheme}")
+    return found
+
+
+def sticks_out(page: Page, width: int = WIDTHS[0]) -> bool:
+    """Whether something makes the page that is open wider than this."""
     page.set_viewport_size({"width": width, "height": _HEIGHT})
     return bool(page.evaluate("document.documentElement.scrollWidth") > width)
 

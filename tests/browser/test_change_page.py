@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import WAIT_MS
+from tests.browser.inspection import sticks_out_of_a_phone
 from tests.relay.runs.test_changes import TESTS, told
 from tests.relay.runs.test_histories import TEST, failed, pulled, pushed
 from tests.relay.stories import Story, dropped, flaked, passed, planned, regressed, report_of
@@ -35,8 +36,7 @@ def test_a_change_is_followed_to_its_verdict_and_leads_to_a_tests_history(page: 
     expect(page.locator(".th-strip a")).to_have_count(1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story, scheme: str) -> None:
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story) -> None:
     told(story)
     for number in range(1, 20):
         pulled(story, 100 + number, flaked(TEST, "once") if number % 3 else passed(TEST))
@@ -46,16 +46,8 @@ def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story,
     left = [dropped(f"test/test_x.py::T::{'y' * 300}")]
     story.select(report_of([[planned(long)]], left_out=left))
     story.run_all({long: regressed(long, "z" * 2_000)})
-    phone = browser.new_page(
-        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    try:
-        for path in ("/pulls/7", "/pulls/8", f"/tests?id={TEST}", f"/tests?id={long}", "/tests", "/tests?id=nobody"):
-            phone.goto(url + path)
-            width = phone.evaluate("document.documentElement.scrollWidth")
-            assert width <= 360, f"{path} is {width} px wide"
-    finally:
-        phone.close()
+    paths = ("/pulls/7", "/pulls/8", f"/tests?id={TEST}", f"/tests?id={long}", "/tests", "/tests?id=nobody")
+    assert sticks_out_of_a_phone(browser, url, paths) == []
 
 
 def test_both_pages_are_whole_without_javascript(browser: Browser, url: str, story: Story) -> None:

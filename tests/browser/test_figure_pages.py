@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from tests.browser.chromium import WAIT_MS
+from tests.browser.inspection import sticks_out_of_a_phone
 from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
 from tests.relay.hud.told import told
 from tests.relay.runs.test_trunk import end, push
@@ -169,15 +170,5 @@ def test_manifests_are_narrowed_without_javascript(plain: Page, url: str, story:
     expect(plain.locator("#findings")).to_contain_text("No finding matches")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story, scheme: str) -> None:
-    phone = browser.new_page(
-        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    try:
-        for path in PATHS:
-            phone.goto(url + path)
-            width = phone.evaluate("document.documentElement.scrollWidth")
-            assert width <= 360, f"{path} is {width} px wide"
-    finally:
-        phone.close()
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story) -> None:
+    assert sticks_out_of_a_phone(browser, url, PATHS) == []

@@ -12,6 +12,7 @@ from relay.context import RelayContext
 from relay.contract import WorkerPresent
 from relay.runs.presence import say_present
 from tests.browser.chromium import WAIT_MS
+from tests.browser.inspection import sticks_out_of_a_phone
 from tests.relay.stories import Story, passed, planned, report_of
 from tests.waiting import until
 
@@ -98,23 +99,13 @@ def test_a_page_at_rest_asks_for_nothing(page: Page, url: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story, scheme: str) -> None:
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story) -> None:
     story.worker = "w" * 200
     story.open(title="A" * 300)
     story.select(report_of([[planned(test) for test in TESTS]]))
     story.lease()
     story.open(pr=8, title="B" * 300)
-    phone = browser.new_page(
-        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    try:
-        for path in ("/now", f"/now?device={'d' * 100}"):
-            phone.goto(url + path)
-            width = phone.evaluate("document.documentElement.scrollWidth")
-            assert width <= 360, f"{path} is {width} px wide"
-    finally:
-        phone.close()
+    assert sticks_out_of_a_phone(browser, url, ["/now", f"/now?device={'d' * 100}"]) == []
 
 
 def test_the_page_is_whole_without_javascript(browser: Browser, url: str, story: Story) -> None:

@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from relay.contract import Expected, FilteredTest, Observation
 from tests.browser.chromium import WAIT_MS
+from tests.browser.inspection import sticks_out_of_a_phone
+from tests.browser.shots import SCHEMES
 from tests.relay.stories import Story, base_of, dropped, ended, passed, planned, regressed, report_of
 
 pytestmark = pytest.mark.browser
@@ -118,25 +120,25 @@ def test_hostile_text_stays_text(page: Page, url: str, story: Story) -> None:
         assert page.locator("main img").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story, tmp_path: Path, scheme: str) -> None:
+def test_nothing_sticks_out_of_a_phone(browser: Browser, url: str, story: Story) -> None:
     run = story.open(title="A" * 300)
     plan(story)
     story.run_all({TESTS[3]: regressed(TESTS[3], "x" * 2_000)})
     waiting = story.open(pr=8)
-    phone = browser.new_page(
-        viewport={"width": 360, "height": 740}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    try:
-        for path in ("/", f"/runs/{run}", f"/runs/{waiting}", "/runs/4711"):
-            phone.goto(url + path)
-            width = phone.evaluate("document.documentElement.scrollWidth")
-            assert width <= 360, f"{path} is {width} px wide"
-        phone.goto(f"{url}/runs/{run}")
-        phone.screenshot(path=tmp_path / "phone.png")
-        assert distinct_colours(tmp_path / "phone.png") > 50
-    finally:
-        phone.close()
+    paths = ("/", f"/runs/{run}", f"/runs/{waiting}", "/runs/4711")
+    assert sticks_out_of_a_phone(browser, url, paths) == []
+
+
+def test_the_page_is_painted(page: Page, url: str, story: Story, tmp_path: Path) -> None:
+    run = story.open(title="A" * 300)
+    plan(story)
+    story.run_all({TESTS[3]: regressed(TESTS[3], "x" * 2_000)})
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{url}/runs/{run}")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=tmp_path / "page.png")
+        assert distinct_colours(tmp_path / "page.png") > 50
 
 
 def test_the_page_is_whole_without_javascript(browser: Browser, url: str, story: Story) -> None:

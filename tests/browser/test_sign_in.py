@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from relay.context import RelayContext
 from tests.browser.chromium import WAIT_MS
+from tests.browser.inspection import sticks_out
 from tests.browser.test_run_page import ASSERTION, TESTS, plan
 from tests.conftest import OPERATOR_TOKEN
 from tests.relay.stories import Story, regressed
@@ -77,19 +78,14 @@ def test_the_pages_fit_a_phone(browser: Browser, url: str, red_run: int) -> None
     phone = browser.new_page(viewport={"width": 360, "height": 740})
     phone.set_default_timeout(WAIT_MS)
     phone.goto(f"{url}/sign-in?next=/runs/{red_run}")
-    assert is_no_wider(phone)
+    assert not sticks_out(phone)
     phone.get_by_label("Token", exact=True).fill(OPERATOR_TOKEN)
     phone.keyboard.press("Enter")
     phone.locator("#operate summary").first.click()
-    assert is_no_wider(phone)
+    assert not sticks_out(phone)
     phone.goto(f"{url}/audit-log")
-    assert is_no_wider(phone)
+    assert not sticks_out(phone)
     phone.close()
-
-
-def is_no_wider(page: Page) -> bool:
-    """Whether nothing makes the page wider than its window."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def test_scripts_do_not_see_the_cookie(browser: Browser, url: str, red_run: int) -> None:

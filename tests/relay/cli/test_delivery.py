@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from fastapi import FastAPI
-from pydantic import SecretStr
 
-from relay.app import create_app
 from relay.context import RelayContext
-from relay.settings import RelaySettings
 from relay.store.crcr_models import OutboxItem, OutboxKind
 from tests.relay.cli.conftest import Relay
-from tests.relay.serving import serving
-from tests.relay.stand_in import TOKEN
 from tests.relay.web.test_delivery_api import dead, put
-
-
-@pytest.fixture
-def app(settings: RelaySettings) -> Iterator[FastAPI]:
-    application = create_app(settings.model_copy(update={"operator_token": SecretStr(TOKEN)}))
-    yield application
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
-
-
-@pytest.fixture
-def served(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> Iterator[RelayContext]:
-    """A real relay, named by RELAY_URL."""
-    with serving(app) as url:
-        monkeypatch.setenv("RELAY_URL", url)
-        context = app.state.relay
-        assert isinstance(context, RelayContext)
-        yield context
 
 
 def test_an_empty_outbox_says_so(relay: Relay, served: RelayContext) -> None:

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fastapi import FastAPI
-from pydantic import SecretStr
 from sqlalchemy import select
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.store.access_models import AccessToken
 from tests.conftest import WORKER_TOKEN
 from tests.relay.cli.conftest import Relay
-from tests.relay.serving import serving
 from tests.relay.stand_in import TOKEN
 
 
 @pytest.fixture
-def app(settings: RelaySettings) -> Iterator[FastAPI]:
-    """A relay whose operator token the command line has, and where reading takes a token."""
-    changes = {"operator_token": SecretStr(TOKEN), "read_access": "token"}
-    application = create_app(settings.model_copy(update=changes))
-    yield application
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
-
-
-@pytest.fixture
-def served(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> Iterator[RelayContext]:
-    """A real relay, named by RELAY_URL."""
-    with serving(app) as url:
-        monkeypatch.setenv("RELAY_URL", url)
-        context = app.state.relay
-        assert isinstance(context, RelayContext)
-        yield context
+def settings(settings: RelaySettings) -> RelaySettings:
+    """Reading takes a token."""
+    return settings.model_copy(update={"read_access": "token"})
 
 
 def expiry(context: RelayContext, name: str) -> datetime | None:
