@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,19 +106,16 @@ def _processor_seconds() -> float:
 
 def _strike(plan: Plan, running: Fleet, strikes: Strikes) -> None:
     """Each fault at its moment, in a thread: one that lasts is not over when the next one strikes, but for the same one
-    again, which would mend what it broke."""
-    threads: list[threading.Thread] = []
-    for number, (moment, fault) in enumerate(plan.strikes):
-        time.sleep(max(0.0, strikes.began + moment - time.monotonic()))
-        for thread in threads:
-            if thread.name == fault:
-                thread.join()
-        random = lots(plan.seed, f"{plan.name}/{number}")
-        thread = threading.Thread(target=FAULTS[fault], args=(running, random, strikes), name=fault)
-        thread.start()
-        threads.append(thread)
-    for thread in threads:
-        thread.join()
+    again, which would mend what it broke. A fault that could not strike is an error, for nothing was shown then."""
+    struck: list[tuple[str, Future[None]]] = []
+    with ThreadPoolExecutor(len(plan.strikes)) as hands:
+        for number, (moment, fault) in enumerate(plan.strikes):
+            time.sleep(max(0.0, strikes.began + moment - time.monotonic()))
+            wait([strike for name, strike in struck if name == fault])
+            random = lots(plan.seed, f"{plan.name}/{number}")
+            struck.append((fault, hands.submit(FAULTS[fault], running, random, strikes)))
+    for _, strike in struck:
+        strike.result()
 
 
 def _figures(found: Evidence) -> dict[str, int]:
