@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,40 +50,32 @@ class File:
     beside_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """A commit on the trunk."""
+
+    commit: str
+    when: datetime
+    title: str
+
+
 def main() -> int:
     wanted = _arguments()
     files = read_files(json.loads(wanted.results.read_text(encoding="utf-8")))
-    landed = [line.split() for line in _git(wanted.history, "log", "--first-parent", f"--committer={LANDER}",
-              "--since=2022-04-13", "--format=%H %ct %s", "HEAD").splitlines()]  # fmt: skip
-    hours = Counter(datetime.fromtimestamp(int(when), UTC).hour for _, when, *_ in landed)
-    days = Counter(datetime.fromtimestamp(int(when), UTC).date() for _, when, *_ in landed)
-    reverts = sum(title[:1] == ["Revert"] for _, _, *title in landed)
-    working = [count for day, count in days.items() if day.weekday() < 5]
-    step = max(1, len(landed) // 8 // wanted.commits)  # of the newest eighth: their tests are most like those of today
-    chosen = [commit for commit, *_ in landed[: step * wanted.commits : step]]
-    changes = list(measured_changes(wanted.history, chosen, files))
+    landed = landings(wanted.history)
+    # Of the newest eighth: their tests are most like those of today.
+    step = max(1, len(landed) // 8 // wanted.commits)
+    chosen = [one.commit for one in landed[: step * wanted.commits : step]]
     document = {
-        "hours": _told(
-            [round(hours[hour] / len(landed), 4) for hour in range(24)],
-            f"share of the {len(landed):,} commits that {LANDER} landed on PyTorch's trunk from April 2022 to April "
-            "2023, by the hour (UTC) of the committer's date: `git log`",
-        ),
-        "merged_per_day": _told(
-            round(sum(working) / len(working)), f"the same commits, mean of {len(working)} working days"
-        ),
-        "broken": _told(
-            round(reverts / len(landed), 4),
-            "share of the same commits that revert another one: so many changes have failures that are tried again and "
-            "compared with base",
-        ),
+        **of_landings(landed),
         "files": _told(
             {path: _rounded(file) for path, file in files.items()},
             "tests; seconds of all of them on the emulated device; seconds beside them (a process, the import of the "
             "file, collecting): a run of these upstream files of PyTorch 2.13 by `tests.benchmarks.upstream`",
         ),
         "changes": _told(
-            changes,
-            f"{len(changes)} commits of that trunk at even distances: processor seconds of stages 1 to 4 with what was "
+            list(measured_changes(wanted.history, chosen, files)),
+            f"{len(chosen)} commits of that trunk at even distances: processor seconds of stages 1 to 4 with what was "
             "read of earlier trees (`select_s`), and the plan: [file, tests, seconds], none where nothing is affected",
         ),
         "checkout_s": _told(
@@ -94,6 +86,36 @@ def main() -> int:
     kept = json.loads(wanted.out.read_text(encoding="utf-8")) if wanted.out.exists() else {}
     wanted.out.write_text(_lines({**kept, **document}), encoding="utf-8")
     return 0
+
+
+def landings(repository: Path) -> list[Landing]:
+    """What the trunk took in the year before its newest commit, the newest first."""
+    newest = int(_git(repository, "log", "-1", "--format=%ct", "HEAD"))
+    asked = ("--first-parent", f"--committer={LANDER}", f"--since=@{newest - 365 * 86_400}", "--format=%H %ct %s")
+    lines = (line.split(" ", 2) for line in _git(repository, "log", *asked, "HEAD").splitlines())
+    return [Landing(commit, datetime.fromtimestamp(int(when), UTC), title) for commit, when, title in lines]
+
+
+def of_landings(landed: Sequence[Landing]) -> dict[str, dict[str, object]]:
+    """When changes come, and how many are taken back."""
+    hours, days = Counter(one.when.hour for one in landed), Counter(one.when.date() for one in landed)
+    working = [count for day, count in days.items() if day.weekday() < 5]
+    reverts = sum(one.title.startswith("Revert ") for one in landed)
+    return {
+        "hours": _told(
+            [round(hours[hour] / len(landed), 4) for hour in range(24)],
+            f"share of the {len(landed):,} commits that {LANDER} landed on PyTorch's trunk from "
+            f"{landed[-1].when:%B %Y} to {landed[0].when:%B %Y}, by the hour (UTC) of the committer's date: `git log`",
+        ),
+        "merged_per_day": _told(
+            round(sum(working) / len(working)), f"the same commits, mean of {len(working)} working days"
+        ),
+        "broken": _told(
+            round(reverts / len(landed), 4),
+            "share of the same commits that revert another one: so many changes have failures that are tried again and "
+            "compared with base",
+        ),
+    }
 
 
 def _lines(document: Mapping[str, object]) -> str:
