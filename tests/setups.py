@@ -15,12 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
+from redis import Redis
 from sqlalchemy import Engine, create_engine, event, make_url, text
 
+from relay.contract import broker_connection, queue_name
 from relay.settings import RelaySettings
 from relay.store.engine import open_engine, upgrade_database
 
@@ -208,3 +210,11 @@ class SqliteFiles:
         file = settings.state_dir / "relay.db"
         if settings.database_url == f"sqlite:///{file}" and not file.exists():
             self.make(file)
+
+
+def wake_ups(broker_url: str, device: str) -> int:
+    """How many messages wait for the workers of a device, on either broker."""
+    if (folder := broker_connection(broker_url).folder) is not None:
+        return len(list((folder / "messages").glob(f"*{queue_name(device)}.msg")))
+    with Redis.from_url(broker_url) as broker:
+        return cast(int, broker.llen(queue_name(device)))

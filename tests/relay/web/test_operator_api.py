@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from fastapi.testclient import TestClient
 
@@ -11,6 +9,7 @@ from relay.context import RelayContext
 from relay.contract import Observation
 from relay.views import ApiError, RunState, RunSummary
 from tests.relay.worker_story import arrive, arrive_and_plan, end, must_lease, names, post_results, result, results
+from tests.setups import wake_ups
 
 
 def _finished(context: RelayContext, *seen: Observation) -> int:
@@ -32,8 +31,7 @@ def test_run_again_opens_a_new_run_and_wakes_a_worker(
     assert response.status_code == 201
     assert (summary.rerun_of, summary.attempt, summary.state) == (run_id, 2, RunState.RECEIVED)
     assert summary.url.endswith(f"/runs/{summary.id}")
-    messages = Path(context.settings.broker_url.removeprefix("filesystem://")) / "messages"
-    assert len(list(messages.glob("*device.spyre.msg"))) == 1
+    assert wake_ups(context.settings.broker_url, "spyre") == 1
 
 
 def test_run_again_in_full_says_who_asked(

@@ -42,6 +42,7 @@ from relay.settings import RelaySettings
 from relay.views import ApiError, Conclusion, RunState
 from relay.web.body_cap import BODY_CAPS
 from tests.relay.worker_story import BASE_SHA, HEAD_SHA, NOW, arrive, get_run, names, report, result
+from tests.setups import wake_ups
 
 MANIFEST = """\
 test_suite_config:
@@ -330,15 +331,15 @@ def test_a_body_over_the_cap_is_413(client: TestClient, worker_auth: dict[str, s
 
 
 def test_a_selection_and_a_goodbye_wake_workers(context: RelayContext, worker: Worker) -> None:
-    """One message for each due shard lies in the broker's folder after the commit."""
-    messages = Path(context.settings.broker_url.removeprefix("filesystem://")) / "messages"
+    """One message for each due shard waits after the commit."""
     arrive(context.store)
     held = worker.lease()
     shards = [[name] for name in names(3)]
     worker.post(f"/shards/{held.shard_id}/selection", SelectionPosted(lease_id=held.lease_id, report=report(shards)))
-    assert len(list(messages.glob("*device.spyre.msg"))) == 3
+    assert wake_ups(context.settings.broker_url, "spyre") == 3
 
 
+@pytest.mark.embedded("the broker that is broken here is a folder; tests/relay/test_wake.py has a broken server")
 def test_a_broken_broker_fails_no_request(context: RelayContext, worker: Worker) -> None:
     """The record is what counts; the sweep wakes later."""
     broker = Path(context.settings.broker_url.removeprefix("filesystem://"))
