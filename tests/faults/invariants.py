@@ -18,8 +18,9 @@ from relay.store.crcr_models import DispatchState, OutboxState
 from relay.store.models import DeliveryState, ShardState
 from tests.faults.evidence import Evidence, LetterRow, SeenRow
 
-#: What was under way when its sender was killed may be taken a moment later. No lease ends as soon as that.
-_UNDER_WAY = timedelta(seconds=3)
+#: What was under way when its sender was killed may be taken a moment later; and who sends it again had to wait for the
+#: lease of the killed one to end, which was prolonged a third of its minute ago at most.
+_UNDER_WAY, _LEASE_LEFT = timedelta(seconds=20), timedelta(seconds=30)
 
 #: A row, or some, and what is wrong with them.
 Violation = str
@@ -112,7 +113,8 @@ def _repeats(letter: LetterRow, rows: Sequence[SeenRow], found: Evidence) -> Ite
     if letter.attempts < len(rows):
         yield f"sent {len(rows)} times in {letter.attempts} attempts: {letter}"
     for first, second in pairwise(rows):
-        if not any(first.at <= kill.at + _UNDER_WAY <= second.at for kill in found.kills):
+        lost = (first.at <= kill.at + _UNDER_WAY and kill.at + _LEASE_LEFT <= second.at for kill in found.kills)
+        if not any(lost):
             yield f"sent twice, and nobody was killed in between: {first} {second} {letter}"
 
 

@@ -67,6 +67,7 @@ BROKEN: dict[str, tuple[Evidence, ...]] = {
         replace(GOOD, seen=(SEEN, AGAIN)),
         replace(GOOD, seen=(SEEN, AGAIN), kills=(Kill("background-1", LATER + timedelta(seconds=1)),)),
         replace(GOOD, seen=(SEEN, AGAIN), kills=(Kill("background-1", NOW - timedelta(minutes=1)),)),
+        replace(GOOD, seen=(SEEN, replace(SEEN, at=NOW + timedelta(seconds=9))), kills=(Kill("background-1", NOW),)),
         replace(GOOD, seen=(SEEN, replace(AGAIN, mark="another")), kills=(Kill("background-1", NOW),)),
         replace(
             GOOD,
