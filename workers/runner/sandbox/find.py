@@ -122,4 +122,4 @@ def try_out(sandbox: Sandbox) -> str:
 def _what_is_weaker(version: int) -> str:
     user = "a user of its own" if os.geteuid() == 0 else "the worker's own user"
     more = "" if version >= KEEPS_SIGNALS or os.geteuid() == 0 else ", can end the worker"
-    return f"test code runs as {user} behind Landlock alone, sees what runs here{more} and can fill the disk"
+    return f"test code runs as {user} behind Landlock alone and sees what else runs here{more}"

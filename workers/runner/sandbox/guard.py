@@ -1,7 +1,8 @@
 """The program between a worker and one it starts without bubblewrap: `python -I -S guard.py DESCRIPTOR PROGRAM...`.
 
 It shuts the program in as far as the kernel lets it (Landlock, a system call filter, a user of its own, limits), and
-ends everything that descends from it: when it ends, when the guard is told to (SIGTERM), and when the worker is gone.
+ends everything that descends from it: when it ends, when it has taken more room for files than it may, when the guard
+is told to (SIGTERM), and when the worker is gone.
 Standard library alone, because it runs as a program of its own; the worker takes `Order` and `landlock_version` from
 here.
 """
@@ -9,6 +10,7 @@ here.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -38,6 +40,9 @@ _READ = 1 << 0 | 1 << 2 | 1 << 3
 _NET, _NET_VERSION = 0b11, 4
 _SCOPES, _SCOPE_VERSION = 0b11, 6
 _HUNT_S = 5.0
+#: How often the room that files take is looked at; and what a file takes at least.
+_LOOK_S = 1.0
+_BLOCK = 4096
 _PAUSE_S = 0.005
 _CANNOT_START = 127
 
@@ -45,8 +50,8 @@ _CANNOT_START = 127
 @dataclass(frozen=True, slots=True)
 class Order:
     """What to hold the program to. `readable` and `writable` are paths; with `landlock` 0 it sees all files. `filter`
-    is a system call filter in base64, or empty. `user` 0 stays who the worker is, without its capabilities. Sizes in
-    bytes."""
+    is a system call filter in base64, or empty. `user` 0 stays who the worker is, without its capabilities.
+    `temporary_bytes` is for all that is in `temporary`. Sizes in bytes."""
 
     parent: int
     directory: str
@@ -60,6 +65,8 @@ class Order:
     file_bytes: int
     address_space_bytes: int
     descriptors: int
+    temporary: str
+    temporary_bytes: int
 
     def dump(self) -> int:
         """A new descriptor to read it from, to be closed by the caller."""
@@ -92,20 +99,49 @@ def main() -> NoReturn:
         _become(order, sys.argv[2:], watched)
     _prctl(_DUMPABLE, 0)
     # Nobody may wait for the end of a pipe that only the guard holds.
-    os.closerange(1, 1 << 16)
-    status = _watch(program, watched)
+    os.close(1)
+    os.closerange(3, 1 << 16)
+    status = _watch(program, order, watched)
     _hunt(order)
     _leave(status)
 
 
-def _watch(program: int, watched: set[signal.Signals]) -> int:
-    """The wait status of the program; that of a killed one when its end was asked for."""
+def _watch(program: int, order: Order, watched: set[signal.Signals]) -> int:
+    """The wait status of the program; that of a killed one when its end was asked for, or was due."""
+    looked = time.monotonic()
     while True:
-        if signal.sigwait(watched) != signal.SIGCHLD:
+        told = signal.sigtimedwait(watched, _LOOK_S)
+        if told is not None and told.si_signo != signal.SIGCHLD:
             return int(signal.SIGKILL)
         for pid, status in _reaped():
             if pid == program:
                 return status
+        if time.monotonic() - looked >= _LOOK_S:
+            if _is_overfull(order):
+                os.write(2, f"ended: its files took more than {order.temporary_bytes >> 20} MiB\n".encode())
+                return int(signal.SIGKILL)
+            looked = time.monotonic()
+
+
+def _is_overfull(order: Order) -> bool:
+    """Whether files take more room than they may, or lie so deep in folders that nobody can tell."""
+    left = order.temporary_bytes
+    try:
+        for place, folders, files in os.walk(order.temporary, onerror=_raise_when_deep):
+            for name in (*folders, *files):
+                with suppress(OSError):
+                    left -= max(_BLOCK, os.lstat(os.path.join(place, name)).st_blocks * 512)
+            if left < 0:
+                return True
+    except (RecursionError, OSError):
+        return True
+    return False
+
+
+def _raise_when_deep(error: OSError) -> None:
+    """A folder may be closed, or gone by now."""
+    if error.errno == errno.ENAMETOOLONG:
+        raise error
 
 
 def _hunt(order: Order) -> None:

@@ -1,8 +1,8 @@
 """Without bubblewrap: programs under a guard, which ends all that descends from them, behind what walls there are.
 
 `Guarded` has the kernel's Landlock and a system call filter: no file but those of the launch, no network, and as root
-a user of its own. `Unconfined` has none of that. Not held by either: room on the disk beyond the size of one file, and
-the sight of other processes.
+a user of its own. `Unconfined` has none of that. Not held by either: room on the disk until the guard looks, files
+without a name, and the sight of other processes.
 """
 
 from __future__ import annotations
@@ -98,6 +98,8 @@ class _UnderGuard:
             file_bytes=self._limits.file_bytes,
             address_space_bytes=self._limits.address_space_bytes,
             descriptors=self._limits.descriptors,
+            temporary=str(launch.scratch),
+            temporary_bytes=self._limits.temporary_bytes,
         )
 
 

@@ -137,6 +137,27 @@ def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
     until(lambda: not named("orphan_guarded"), "the end of all")
 
 
+FILLS = {
+    "one large file": "open('large', 'wb').write(bytes(24 << 20))",
+    "very many files": "[open(str(number), 'w').close() for number in range(5000)]",
+    "folders without end": "[(os.mkdir('deeper'), os.chdir('deeper')) for _ in range(3000)]",
+}
+
+
+@pytest.mark.parametrize("way", FILLS)
+def test_a_program_that_fills_its_folder_is_ended(way: str, tmp_path: Path) -> None:
+    """It is looked at once a second, with or without walls; what says why is the last that it prints."""
+    sandbox = Unconfined("for a test", SandboxLimits(temporary_bytes=16 << 20))
+    program = f"import os, time; os.chdir(os.environ['HOME']); {FILLS[way]}; time.sleep(600)"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    try:
+        status, output = run_inside(sandbox, (PYTHON, "-c", program), scratch)
+    finally:
+        subprocess.run(["rm", "-rf", scratch], check=True)
+    assert (status, output) == (-signal.SIGKILL, "ended: its files took more than 16 MiB\n")
+
+
 WORKERS_OWN = """
     import json, os, signal, socket
     from pathlib import Path
