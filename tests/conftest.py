@@ -68,6 +68,9 @@ def pytest_configure() -> None:
     looked through for garbage: what tests leave is little, what the modules of a whole session hold is much."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(20_000, 10, 10)
+    # What is logged about an error names no local variables: to draw those of a request takes a second.
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

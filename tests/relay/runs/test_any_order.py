@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from hypothesis import settings
@@ -25,7 +26,7 @@ from relay.runs.creation import cancel_run
 from relay.runs.leases import LeasedShard, expire_leases
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.states import FINAL_RUN_STATES
-from relay.store.engine import Store, open_engine, upgrade_database
+from relay.store.engine import Store, open_engine
 from relay.views import Conclusion, RunState, Verdict
 from tests.relay.worker_story import (
     TERMS,
@@ -40,6 +41,7 @@ from tests.relay.worker_story import (
     results,
     verdicts,
 )
+from tests.setups import SqliteFiles
 
 Sent = tuple[LeasedShard, SelectionPosted | ResultsPosted | ShardFinished]
 
@@ -53,14 +55,19 @@ def _told(result: TestResult, number: int) -> TestResult:
     return TestResult(id=result.id, attempts=tuple(attempts), operators=operators)
 
 
+@cache
+def _records() -> SqliteFiles:
+    """What each example begins with is made once."""
+    return SqliteFiles(Path(tempfile.mkdtemp()) / "ready.db")
+
+
 class WorkersAndSweeps(RuleBasedStateMachine):
     """Workers lease, report, repeat themselves and die; sweeps come in between; the clock only moves forward."""
 
     def __init__(self) -> None:
         super().__init__()
         self._folder = tempfile.TemporaryDirectory()
-        self.store = Store(open_engine(f"sqlite:///{Path(self._folder.name) / 'relay.db'}"))
-        upgrade_database(self.store.engine)
+        self.store = Store(open_engine(_records().make(Path(self._folder.name) / "relay.db")))
         self.seconds = 0.0
         self.leases: list[LeasedShard] = []
         self.sent: list[Sent] = []
