@@ -101,10 +101,6 @@ def own_clock() -> str:
     return "a file on this machine"
 
 
-def not_there() -> str:
-    return "not there yet"
-
-
 def not_asked(why: str) -> str:
     return f"not asked: {why}"
 

@@ -86,17 +86,17 @@ def _shared(given: Mapping[str, str]) -> list[list[str]]:
 
 
 def _open_doors(settings: RelaySettings) -> Iterator[str]:
-    """Servers of others that ask for nothing."""
+    """A queue of another machine that asks for nothing: whoever reaches it may wake workers, or drown them."""
     from urllib.parse import urlsplit
 
     from relay.settings.values import on_this_machine
     from relay.trail.known_secrets import in_address
 
-    for name in ("broker_url",):
-        address = getattr(settings, name)
-        host = urlsplit(address).hostname
-        if host and "://" in address and not any(in_address(address)) and not on_this_machine(address):
-            yield text.no_password(f"RELAY_{name.upper()}", host)
+    address = settings.broker_url
+    host = urlsplit(address).hostname
+    is_server = address.startswith(("redis://", "rediss://"))
+    if is_server and host and not any(in_address(address)) and not on_this_machine(address):
+        yield text.no_password("RELAY_BROKER_URL", host)
 
 
 def check_secret_files(settings: RelaySettings) -> Check:

@@ -104,12 +104,20 @@ class Git:
             raise GitError(f"git cannot be started: {error}.", "Install git 2.35 or newer.") from error
         except subprocess.TimeoutExpired as error:
             raise GitError(
-                f"git {arguments[0]} did not end within {self.timeout_s:.0f} s.",
+                f"git {_verb(arguments)} did not end within {self.timeout_s:.0f} s.",
                 "Raise RELAY_GIT_TIMEOUT_S, or check the network to the upstream repository.",
             ) from error
         if accept and done.returncode not in accept:
-            raise GitError(f"git {arguments[0]} failed: {_last_words(done.stderr)}")
+            raise GitError(f"git {_verb(arguments)} failed: {_last_words(done.stderr)}")
         return done
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """What git was asked to do: what stands before are pieces of configuration."""
+    words = list(arguments)
+    while words[0] == "-c":
+        del words[:2]
+    return words[0]
 
 
 def _last_words(stderr: bytes) -> str:

@@ -58,6 +58,7 @@ def test_git_logs_in_and_says_nothing_of_it(server: tuple[str, list[str]], tmp_p
     with pytest.raises(GitError) as failed:
         mirror.ensure(change)
     assert f"Basic {b64encode(f'me:{SECRET}'.encode()).decode()}" in seen
+    assert "git fetch failed" in str(failed.value)
     assert not [form for form in (QUOTED, SECRET) if form in str(failed.value)]
     kept = [path.read_bytes() for path in (tmp_path / "mirrors").rglob("*") if path.is_file()]
     assert not [text for text in kept if QUOTED.encode() in text or SECRET.encode() in text]
