@@ -31,11 +31,12 @@ EMBEDDED, SERVER = "embedded", "server"
 #: begins at another hour than the relay's.
 _CONFIGURED = {"fsync": "off", "full_page_writes": "off", "timezone": "Pacific/Apia"}
 _LANGUAGE = "en_US.UTF-8"
-#: Who wrote the rows that describe columns, indexes, triggers and constraints, as one number.
+#: Who wrote the rows that describe columns, indexes, triggers and constraints, and the version, as one number.
 _SCHEMA = """
     SELECT sum(xmin::text::bigint) FROM (
       SELECT xmin FROM pg_attribute UNION ALL SELECT xmin FROM pg_trigger
       UNION ALL SELECT xmin FROM pg_constraint UNION ALL SELECT xmin FROM pg_attrdef
+      UNION ALL SELECT xmin FROM alembic_version
       UNION ALL SELECT xmin FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS written
 """
 #: Takes away what is there, in any order, and lets numbers begin anew. Most tables are empty, and TRUNCATE is slow.

@@ -15,6 +15,7 @@ from relay.allowlist.fetching import TextSource
 from relay.allowlist.source import RemoteAllowlist
 from relay.allowlist.types import AllowlistUnavailableError
 from relay.cli import run
+from relay.settings import RelaySettings
 from relay.store.engine import Store, open_engine, upgrade_database
 
 GOOD = "L1:\n  - a/l1\nL3:\n  npu:\n    a/l3: {oncalls: [x, y], events: [pull_request]}\n"
@@ -106,9 +107,9 @@ def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "hint: " in err
 
 
-def _read(database: Path, url: str) -> None:
+def _read(url: str) -> None:
     """What a running relay does."""
-    engine = open_engine(f"sqlite:///{database}")
+    engine = open_engine(RelaySettings().database_url)
     upgrade_database(engine)
     source = RemoteAllowlist(url, store=Store(engine), fetch=TextSource().fetch, now=lambda: AT)
     with suppress(AllowlistUnavailableError):
@@ -126,9 +127,9 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return url
 
 
-def test_the_list_in_force_is_shown(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_in_force_is_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """As the record has it, with what keeps a newer one out."""
-    _read(tmp_path / "state" / "relay.db", url)
+    _read(url)
     assert run(["allowlist", "show"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines() == [
@@ -137,7 +138,7 @@ def test_the_list_in_force_is_shown(url: str, tmp_path: Path, capsys: pytest.Cap
     ]
     assert err == f"2 backends, read {AT.isoformat()}\n"
     _write("list.yml", BAD)
-    _read(tmp_path / "state" / "relay.db", url)
+    _read(url)
     capsys.readouterr()  # what the relay itself has logged
     assert run(["allowlist", "show", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -155,6 +156,7 @@ def test_the_list_in_force_is_shown(url: str, tmp_path: Path, capsys: pytest.Cap
     assert "warning: a newer list is not in force: " in capsys.readouterr().err
 
 
+@pytest.mark.embedded("about the file that is not there yet")
 def test_before_a_relay_has_read_it(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """There is nothing to show, and looking makes no record."""
     assert run(["allowlist", "show"]) == 1
@@ -165,7 +167,7 @@ def test_before_a_relay_has_read_it(url: str, tmp_path: Path, capsys: pytest.Cap
     engine.dispose()
     assert run(["allowlist", "show", "--json"]) == 1
     assert "the record cannot be read" in json.loads(capsys.readouterr().out)["message"]
-    _read(tmp_path / "state" / "relay.db", (tmp_path / "another.yml").as_uri())
+    _read((tmp_path / "another.yml").as_uri())
     capsys.readouterr()
     assert run(["allowlist", "show", "--json"]) == 1
     assert "it was not read yet" in json.loads(capsys.readouterr().out)["message"]

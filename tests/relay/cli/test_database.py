@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import create_engine, text
 
+from relay.settings import RelaySettings
 from tests.relay.cli.conftest import Relay
 
 
-def test_a_database_is_made_and_then_left_as_it_is(relay: Relay, tmp_path: Path) -> None:
+def test_a_database_is_made_and_then_left_as_it_is(
+    relay: Relay, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twice is once; `relay doctor` agrees."""
+    monkeypatch.setenv("RELAY_DATABASE_URL", empty_database_url)
     first, second = relay("db", "upgrade"), relay("db", "upgrade")
     assert "went from schema none to " in first.out
     assert "the newest" in second.out
-    assert (tmp_path / "state" / "relay.db").is_file()
     told = relay("db", "upgrade", "--json").json
     assert isinstance(told, dict)
     assert told["before"] == told["after"]
 
 
-def test_a_database_of_a_newer_version_is_left_alone(relay: Relay, tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_is_left_alone(relay: Relay) -> None:
     """Nothing is known of its schema."""
     relay("db", "upgrade")
-    engine = create_engine(f"sqlite:///{tmp_path}/state/relay.db")
+    engine = create_engine(RelaySettings().database_url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
