@@ -19,8 +19,8 @@ from relay.store.many_rows import insert_rows, update_rows
 from relay.store.models import PlannedTest, Shard, TestAttempt
 from relay.views import Verdict
 
-#: A message that names more is about most of its shard, of which all is read then.
-_NAMED_AT_MOST = 500
+#: Of a message that names more the whole shard is read: its rows cost less than so many names do in a statement.
+_NAMED_AT_MOST = 30
 
 
 @dataclass(frozen=True, slots=True)
