@@ -17,9 +17,10 @@ import json
 import logging
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -48,6 +49,7 @@ _SETTLES_S = 60.0
 #: More than is reported in the seconds of a run; what is left over costs nothing.
 _RESULTS_PER_S, _CALLBACKS_PER_S = 12_000, 800
 _EVENTS_PER_S = 8.0
+PARTS = ("webhooks", "results", "streams", "memory", "backends", "callbacks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +102,25 @@ class Bench:
             insert.add(self._flood(self.bare, repeating(work.plain("/insert"))))
         return Row("callbacks", "callback", ours, self._cpu_ms(before, ours), {"bare, one INSERT": insert})
 
-    def results(self) -> Row:
-        """Rows of results, with what leasing and ending their shards takes."""
+    def results(self) -> list[Row]:
+        """Rows of results, and what leasing and ending their shards takes, each by itself."""
         self.plan(self.size.seconds)
-        ours, rows, before = Flood(), Flood(), self.relay.cpu_s()
+        workers = work.Workers(self.size.batch)
+        done = {"leases": workers.lease, "results": workers.report, "ends of shards": workers.end}
+        floods, rows = {name: Flood() for name in done}, Flood()
+        spent = {name: defaultdict[str, float](float) for name in done}
         for _ in range(_TURNS):
-            ours.add(self._flood(self.relay, work.Reporting(self.size.batch)))
+            for name, one in done.items():
+                before = self.relay.cpu_s()
+                floods[name].add(self._flood(self.relay, one))
+                for part, seconds in self.relay.cpu_s().items():
+                    spent[name][part] += seconds - before[part]
             rows.add(insert_batches(self.setup.bare_url, self.size.batch, self.size.seconds / _TURNS))
-        return Row("results", "row", ours, self._cpu_ms(before, ours), {"driver alone": rows})
+        units, beside = {"results": "row"}, {"results": {"driver alone": rows}}
+        return [
+            Row(name, units.get(name, "shard"), flood, _of_each(spent[name], flood), beside.get(name, {}))
+            for name, flood in floods.items()
+        ]
 
     def plan(self, seconds: float) -> None:
         """Have tests that wait to be run."""
@@ -115,6 +128,7 @@ class Bench:
 
     def streams(self) -> dict[str, dict[str, float]]:
         """How long (ms) an event takes to every open stream, and what that and the idle streams cost."""
+        self.plan(0.1)
         told, served = {}, {"relay": (self.relay, "/api/v1/events"), "bare": (self.bare, "/stream")}
         tellers = {"relay": telling_events(self.store), "bare": _telling_bare(self.bare)}
         for name, (process, path) in served.items():
@@ -136,7 +150,7 @@ class Bench:
         """Webhooks and results at the same time."""
         half, seconds = max(1, self.size.clients // 2), self.size.steady
         self.plan(seconds)
-        both = [repeating(work.webhooks(self.numbers)), work.Reporting(self.size.batch)]
+        both = [repeating(work.webhooks(self.numbers)), work.Workers(self.size.batch).work]
         threads = [Thread(target=flood, args=(self.relay.port, half, seconds, one)) for one in both]
         for thread in threads:
             thread.start()
@@ -147,8 +161,7 @@ class Bench:
         return flood(served.port, self.size.clients, self.size.seconds / _TURNS, of)
 
     def _cpu_ms(self, before: Mapping[str, float], done: Flood) -> dict[str, float]:
-        spent = self.relay.cpu_s()
-        return {name: 1000 * (spent[name] - before[name]) / max(1, done.units) for name in before}
+        return _of_each({name: spent - before[name] for name, spent in self.relay.cpu_s().items()}, done)
 
     def _settle(self) -> None:
         until(lambda: self._waiting() == 0, "all webhooks are handled", _SETTLES_S)
@@ -157,6 +170,11 @@ class Bench:
         with self.store.reading() as session:
             of = select(func.count()).select_from(Delivery).where(Delivery.state == DeliveryState.RECEIVED)
             return session.scalar(of) or 0
+
+
+def _of_each(seconds: Mapping[str, float], done: Flood) -> dict[str, float]:
+    """Milliseconds for each unit of work."""
+    return {name: 1000 * spent / max(1, done.units) for name, spent in seconds.items()}
 
 
 def _telling_bare(bare: Served) -> Callable[[], int]:
@@ -172,21 +190,36 @@ def _telling_bare(bare: Served) -> Callable[[], int]:
     return tell
 
 
-def measure(setup: Setup, size: Size) -> Figures:
-    """Everything on one set-up, by two relays one after the other: only the second has backends to tell."""
+def measure(setup: Setup, size: Size, parts: Collection[str] = PARTS) -> Figures:
+    """These parts on one set-up, by two relays one after the other: only the second has backends to tell."""
     figures = Figures(NAMES[setup.name])
     with setup.store() as store, served_bare(setup) as bare, issuing() as issuer:
-        with served_relay(setup) as relay, watching_memory(relay) as figures.memory:
-            bench = Bench(setup, size, store, relay, bare, issuer)
-            figures.rows += [bench.webhooks("webhooks"), bench.results()]
-            figures.streams = bench.streams()
-            with watching_memory(relay) as figures.steady:
-                bench.steady()
-        with served_relay(setup, with_backends(setup, issuer)) as relay:
-            bench = replace(bench, relay=relay)
-            told = f"webhooks, {len(work.BACKENDS)} backends"
-            figures.rows += [bench.webhooks(told), bench.callbacks()]
+        if not {"backends", "callbacks"}.issuperset(parts):
+            with served_relay(setup) as relay, watching_memory(relay) as figures.memory:
+                _measure_runs(Bench(setup, size, store, relay, bare, issuer), figures, parts)
+        if not {"backends", "callbacks"}.isdisjoint(parts):
+            with served_relay(setup, with_backends(setup, issuer)) as relay:
+                _measure_backends(Bench(setup, size, store, relay, bare, issuer, count(1_000_000)), figures, parts)
     return figures
+
+
+def _measure_runs(bench: Bench, figures: Figures, parts: Collection[str]) -> None:
+    if "webhooks" in parts:
+        figures.rows.append(bench.webhooks("webhooks"))
+    if "results" in parts:
+        figures.rows += bench.results()
+    if "streams" in parts:
+        figures.streams = bench.streams()
+    if "memory" in parts:
+        with watching_memory(bench.relay) as figures.steady:
+            bench.steady()
+
+
+def _measure_backends(bench: Bench, figures: Figures, parts: Collection[str]) -> None:
+    if "backends" in parts:
+        figures.rows.append(bench.webhooks(f"webhooks, {len(work.BACKENDS)} backends"))
+    if "callbacks" in parts:
+        figures.rows.append(bench.callbacks())
 
 
 def with_backends(setup: Setup, issuer: Issuer) -> dict[str, str]:
@@ -221,6 +254,7 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=usual.streams, help="event streams that are open")
     parser.add_argument("--steady", type=float, default=usual.steady, help="seconds of the load at the end")
     parser.add_argument("--batch", type=int, default=usual.batch, help="results that are sent at once")
+    parser.add_argument("--only", choices=PARTS, action="append", help="these parts only")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures there as well")
     wanted = parser.parse_args()
     size = Size(wanted.seconds, wanted.clients, wanted.streams, wanted.steady, wanted.batch)
@@ -228,7 +262,7 @@ def main() -> int:
     for name in wanted.setup or NAMES:
         with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
             Path(folder).chmod(0o755)
-            found[name] = measure(stack.enter_context(setup(name, Path(folder) / name)), size)
+            found[name] = measure(stack.enter_context(setup(name, Path(folder) / name)), size, wanted.only or PARTS)
         sys.stdout.write(found[name].table() + "\n")
         sys.stdout.flush()
     if wanted.json:

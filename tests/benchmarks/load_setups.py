@@ -143,6 +143,8 @@ def relay_environment(setup: Setup) -> dict[str, str]:
         "RELAY_BROKER_URL": setup.broker_url,
         "RELAY_WEBHOOK_SECRET": WEBHOOK_SECRET,
         "RELAY_WORKER_TOKEN": WORKER_TOKEN,
+        # Nobody sends heartbeats.
+        "RELAY_LEASE_SECONDS": "600",
     }
 
 

@@ -5,8 +5,9 @@ backends, the results of planned tests.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, cast
@@ -104,7 +105,7 @@ def _callback(issuer: Issuer, delivery: str, repo: str, status: str) -> bytes:
     return post("/github/callback", body, {"Authorization": f"Bearer {issuer.mint(repo)}"})
 
 
-def add_planned_runs(store: Store, numbers: Iterator[int], tests: int, *, shards_in_a_run: int = 10) -> None:
+def add_planned_runs(store: Store, numbers: Iterator[int], tests: int, *, shards_in_a_run: int = 2) -> None:
     """Runs that are planned and wait for workers of `DEVICE`, with at least so many tests together."""
     while tests > 0:
         with store.writing() as session:
@@ -166,29 +167,54 @@ def _tests(ids: Iterator[int], shards: list[Shard]) -> Iterator[Mapping[str, Any
 
 
 @dataclass(frozen=True, slots=True)
-class Reporting:
-    """What a worker does with a shard but for the tests: take it, send what came of it, end it."""
+class Workers:
+    """What workers do with shards but for the tests: take one, send what came of it in messages of `batch` results, end
+    it. `held` are the leases that have nothing reported, `reported` those that only want their end."""
 
     batch: int
+    held: deque[dict[str, Any]] = field(default_factory=deque)
+    reported: deque[dict[str, Any]] = field(default_factory=deque)
 
-    def __call__(self, client: Client) -> None:
-        """Shard after shard."""
-        while client.on_time and (lease := self._lease(client)):
-            self._report(client, lease)
+    def lease(self, client: Client) -> None:
+        """Take shard after shard."""
+        while client.on_time and (lease := _lease(client)):
+            self.held.append(lease)
 
-    def _lease(self, client: Client) -> dict[str, Any] | None:
-        body = json.dumps({"device": DEVICE, "worker": f"load-{client.number}"}).encode()
-        status, answer = client.ask(post("/api/v1/worker/lease", body, _WORKER), statuses=(200, 204), units=0)
-        return json.loads(answer) if status == 200 else None
+    def report(self, client: Client) -> None:
+        """Send the results of shard after shard."""
+        while client.on_time and self.held:
+            lease = self.held.popleft()
+            names = [test["id"] for test in lease["tests"]]
+            for sequence, start in enumerate(range(0, len(names), self.batch), start=1):
+                batch = [_result(name) for name in names[start : start + self.batch]]
+                body = json.dumps({"lease_id": lease["lease_id"], "sequence": sequence, "results": batch})
+                client.ask(post(_path(lease, "results"), body.encode(), _WORKER), units=len(batch))
+            self.reported.append(lease)
 
-    def _report(self, client: Client, lease: dict[str, Any]) -> None:
-        shard, names = f"/api/v1/worker/shards/{lease['shard_id']}", [test["id"] for test in lease["tests"]]
-        for sequence, start in enumerate(range(0, len(names), self.batch), start=1):
-            batch = names[start : start + self.batch]
-            body = {"lease_id": lease["lease_id"], "sequence": sequence, "results": [_result(name) for name in batch]}
-            client.ask(post(f"{shard}/results", json.dumps(body).encode(), _WORKER), units=len(batch))
-        ended = json.dumps({"lease_id": lease["lease_id"], "outcome": "done"}).encode()
-        client.ask(post(f"{shard}/finish", ended, _WORKER), units=0)
+    def end(self, client: Client) -> None:
+        """Say of shard after shard that it is done."""
+        while client.on_time and self.reported:
+            lease = self.reported.popleft()
+            body = json.dumps({"lease_id": lease["lease_id"], "outcome": "done"}).encode()
+            client.ask(post(_path(lease, "finish"), body, _WORKER))
+
+    def work(self, client: Client) -> None:
+        """All of it, one shard at a time."""
+        alone = Workers(self.batch)
+        while client.on_time and (lease := _lease(client)):
+            alone.held.append(lease)
+            alone.report(client)
+            alone.end(client)
+
+
+def _lease(client: Client) -> dict[str, Any] | None:
+    body = json.dumps({"device": DEVICE, "worker": f"load-{client.number}"}).encode()
+    status, answer = client.ask(post("/api/v1/worker/lease", body, _WORKER), statuses=(200, 204))
+    return json.loads(answer) if status == 200 else None
+
+
+def _path(lease: dict[str, Any], verb: str) -> str:
+    return f"/api/v1/worker/shards/{lease['shard_id']}/{verb}"
 
 
 def _result(name: str) -> dict[str, Any]:

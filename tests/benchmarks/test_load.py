@@ -68,10 +68,11 @@ def test_what_is_counted_was_done(bench: load.Bench) -> None:
     told = bench.callbacks()
     assert told.flood.units > 0
     assert 0 < _count(bench.store, BackendJob.id) <= told.flood.units
-    reported = bench.results()
+    leased, reported, ended = bench.results()
+    assert leased.flood.units >= ended.flood.units > 0
     assert reported.flood.units % _SMALL.batch == 0
     assert reported.flood.units == _count(bench.store, PlannedTest.verdict) == _count(bench.store, TestAttempt.id)
-    rows = (taken, told, reported)
+    rows = (taken, told, leased, reported, ended)
     assert all(sum(one.cpu_ms.values()) > 0 for one in rows)
     streams = bench.streams()
     assert all(0 < one["p50_ms"] <= one["p99_ms"] for one in streams.values())
