@@ -105,10 +105,10 @@ def nothing_is_left(attacked: Attacked) -> None:
 def the_worker_works_on(attacked: Attacked) -> None:
     """The same processes do the next shard right."""
     machine = attacked.machine
-    processes = machine.pids()
+    processes = machine.lasting()
     honest_report(machine.run(HONEST))
     assert [end.outcome for end in machine.relay.finished] == [ShardOutcome.DONE, ShardOutcome.DONE]
-    assert machine.pids() == processes
+    assert machine.lasting() == processes
 
 
 def honest_report(reports: dict[str, Report]) -> None:

@@ -31,7 +31,7 @@ from relay.contract import (
     queue_name,
 )
 from tests.hostile.doors import Doors, doors_of
-from tests.hostile.remains import family
+from tests.hostile.remains import children, family
 from tests.waiting import until
 from tests.workers.leases import a_test_lease
 from tests.workers.relay_double import TOKEN, RelayDouble, serving
@@ -95,6 +95,10 @@ class Machine:
 
     def log(self) -> str:
         return (self.folder / "worker.log").read_text()
+
+    def lasting(self) -> list[int]:
+        """The worker and its pool, which are there from its start to its end."""
+        return [self.worker.pid, *children(self.worker.pid)]
 
     def pids(self) -> list[int]:
         """The worker, its pool, and this process."""

@@ -24,13 +24,15 @@ def files_of(folder: Path) -> dict[str, tuple[int, int, int]]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
 def family(pid: int) -> list[int]:
     """A process and its children's children."""
-    found = [pid]
-    with suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            found += family(int(child))
-    return found
+    return [pid, *(found for child in children(pid) for found in family(child))]
 
 
 def _all_processes() -> Iterator[tuple[int, str]]:
