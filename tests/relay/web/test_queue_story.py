@@ -158,6 +158,17 @@ def test_what_a_person_asks_for_again_is_neither_held_nor_cut(
     assert (lease.select.budget_s, lease.select.budget_note) == (None, "")
 
 
+def test_a_budget_that_is_smaller_anyway_stays_as_it_is(context: RelayContext, workers: list[Worker]) -> None:
+    deep_beyond(context, 1.0)
+    object.__setattr__(context, "settings", context.settings.model_copy(update={"selection_budget_s": 60.0}))
+    arrive(context.store, new_run(pr_number=1), context.now())
+    workers[0].selects(shards=9, seconds=600.0)
+    cut = arrive(context.store, new_run(pr_number=2), context.now())
+    order = take_until(workers[1], cut).select
+    assert order is not None
+    assert (order.budget_s, order.budget_note) == (60.0, "")
+
+
 def deep_beyond(context: RelayContext, seconds: float) -> None:
     """Another setting, for all parts of the running relay."""
     object.__setattr__(context, "settings", context.settings.model_copy(update={"queue_deep_s": seconds}))
