@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -191,6 +192,8 @@ def _environment(folder: Path, secrets: tuple[Planted, ...], url: str) -> dict[s
         "HOME": str(folder),
         "HTTPS_PROXY": f"http://me:{PROXY}@127.0.0.1:9",
         TRACING_HEADERS[0]: f"authorization=Bearer%20{COLLECTOR}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"{url}/collector",
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
         "RELAY_STATE_DIR": str(folder / "state"),
         "RELAY_MANIFEST_DIR": str(folder / "manifests"),
         "RELAY_SWEEP_SECONDS": "0.2",
@@ -302,13 +305,17 @@ class _Ones(dict[str, str]):
 
 def commands(story: Story) -> None:
     """What people type, and settings that do not work."""
-    url = ("--url", story.url)
-    story.run("doctor", *url, "--json")
-    story.run("token", "show")
-    story.run("-v", "status", *url, "--json")
     bad = story.value("database_url").replace("postgresql://", "postgresql//")
-    story.run("background", RELAY_DATABASE_URL=bad, RELAY_DATABASE_URL_FILE="")
-    story.run("background", RELAY_LEASE_SECONDS="soon")
+    told: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
+        (("doctor", "--url", story.url, "--json"), {}),
+        (("token", "show"), {}),
+        (("-v", "status", "--url", story.url, "--json"), {}),
+        (("background",), {"RELAY_DATABASE_URL": bad, "RELAY_DATABASE_URL_FILE": ""}),
+        (("background",), {"RELAY_LEASE_SECONDS": "soon"}),
+    )
+    with ThreadPoolExecutor(2) as pool:
+        for ended in [pool.submit(story.run, *words, **more) for words, more in told]:
+            ended.result()
 
 
 def processes(seen: Seen, *roots: int) -> None:
@@ -370,8 +377,14 @@ def _unzipped(row: object) -> str:
 
 def _only_its_own(echo: Echo, forms: Mapping[str, tuple[str, ...]]) -> None:
     """Whom we ask is shown the key that is for them, and no other."""
-    own = {"hud": {"hud_key"}, "model": {"llm_api_key", "llm_base_url"}, "upstream": {"upstream_clone_url"}}
-    assert {"hud", "model", "github"} <= echo.heard.keys()
+    own = {
+        "hud": {"hud_key"},
+        "model": {"llm_api_key", "llm_base_url"},
+        "upstream": {"upstream_clone_url"},
+        "collector": {"collector"},
+    }
+    assert {"hud", "model", "github", "collector"} <= echo.heard.keys()
+    assert "POST /github/webhook" in echo.heard["collector"]
     for part, heard in echo.heard.items():
         seen = {name for name, sought in forms.items() if any(word in heard for word in sought)}
         assert seen <= own.get(part, set()), part
