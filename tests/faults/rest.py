@@ -6,34 +6,42 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from sqlalchemy import exists, select
+from sqlalchemy import func, select
 
 from relay.outbox.leasing import OPEN_STATES
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.crcr_models import OutboxItem
 from relay.store.models import Delivery, DeliveryState, Run
+from relay.views import RunState
 from tests.faults.balancer import Way
 from tests.faults.fleet import Fleet
 from tests.faults.traffic import Sender, pushed
 from tests.faults.upstream import UpstreamCommit
+
+#: What is open: deliveries, runs by how far they are, letters.
+_OPEN = (
+    *(select(func.count()).where(Run.state == state) for state in RunState if state not in FINAL_RUN_STATES),
+    select(func.count()).where(Delivery.state == DeliveryState.RECEIVED),
+    select(func.count()).where(OutboxItem.state.in_(OPEN_STATES)),
+)
 
 #: Of one worker for one change, when it is the only one that reaches the relay.
 _WORKS_S = 120.0
 
 
 def wait_for_rest(running: Fleet, seconds: float) -> bool:
-    """Until nothing is open any more; False when it still is after so long."""
+    """Until nothing is open any more; False when for so long nothing has got any further. How long all of it takes says
+    more about the machine."""
+    before: tuple[int, ...] = ()
     deadline = time.monotonic() + seconds
     with running.record() as store:
         while time.monotonic() < deadline:
             with store.reading() as session:
-                open_rows = (
-                    exists().where(Delivery.state == DeliveryState.RECEIVED),
-                    exists().where(Run.state.not_in(FINAL_RUN_STATES)),
-                    exists().where(OutboxItem.state.in_(OPEN_STATES)),
-                )
-                if not any(session.scalar(select(each)) for each in open_rows):
-                    return True
+                still = tuple(session.scalar(each) or 0 for each in _OPEN)
+            if not any(still):
+                return True
+            if still != before:
+                before, deadline = still, time.monotonic() + seconds
             time.sleep(0.25)
     return False
 

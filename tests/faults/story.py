@@ -23,8 +23,8 @@ from tests.faults.lots import lots
 from tests.faults.rest import wait_for_rest, who_works
 from tests.faults.traffic import Sender, schedule
 
-#: A letter of a killed process is another's after a minute; then the rest of the work is done.
-SETTLES_S = 150.0
+#: A letter of a killed process is another's after a minute, and a sweep wakes workers once a minute at least.
+SETTLES_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
