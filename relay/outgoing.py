@@ -7,15 +7,13 @@ knows what an answer means.
 from __future__ import annotations
 
 import json
-import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 import httpx
 
-from relay.client import is_loopback
+from relay.client import authorities, is_loopback
 
 #: An answer may come in pieces, each within the client's timeout; all of them together within this many seconds.
 WHOLE_ANSWER_S = 60.0
@@ -56,15 +54,9 @@ def open_client(
         timeout=timeout_s,
         headers=headers,
         follow_redirects=False,
-        verify=_authorities(),
+        verify=authorities(),
         trust_env=not is_loopback(address),
     )
-
-
-@cache
-def _authorities() -> ssl.SSLContext:
-    """Whom certificates are believed from. Reading them takes a tenth of a second, and several clients need them."""
-    return httpx.create_ssl_context()
 
 
 def ask(client: httpx.Client, request: httpx.Request, cap: int) -> Answer:

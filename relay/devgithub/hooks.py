@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import httpx
 
+from relay.client import authorities
 from relay.devgithub.records import App, Delivery, RefusedError, not_found
 from relay.intake.signature import SIGNATURE_HEADER, sign
 
@@ -38,7 +39,7 @@ class Hooks:
         self._lost = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="devgithub-hook")
         self._pending: set[Future[Delivery]] = set()
-        self._client = httpx.Client(timeout=ANSWER_WITHIN_S, trust_env=False)
+        self._client = httpx.Client(timeout=ANSWER_WITHIN_S, verify=authorities(), trust_env=False)
 
     def lose_next(self, deliveries: int = 1) -> None:
         """Let the next deliveries fail as if nobody listened: they are remembered as failed."""
