@@ -16,6 +16,8 @@ from relay.crcr.supersede import supersede
 from tests.conformance.payloads import labeled, pull_request, push
 from tests.relay.crcr.stage import Stage, staged
 
+pytestmark = pytest.mark.both_setups
+
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 2**31, 10**30, 1.5, "", "x" * 5_000, "\ud83d", "\x00", "9" * 5_000),
     *([], {}, [1], [{}], {"name": None}, {"sha": 1}, {"id": "1"}),

@@ -23,6 +23,8 @@ from tests.conformance.allowlist_stand_in import FIXTURE, AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
 from tests.relay.hud.reports import envelope
 
+pytestmark = pytest.mark.both_setups
+
 _START = datetime(2026, 11, 2, 12, tzinfo=UTC)
 _SHA = "a" * 40
 

@@ -14,6 +14,8 @@ from relay.outbox.views import LetterState
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
 from tests.relay.stories import START
 
+pytestmark = pytest.mark.both_setups
+
 PATH = "/api/v1/outbox"
 
 

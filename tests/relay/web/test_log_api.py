@@ -15,6 +15,8 @@ from relay.runs.run_log import accept_log
 from relay.views import ApiError, TestView
 from tests.relay.worker_story import NOW, arrive_and_plan, lease_id, must_lease, names, post_results, result, results
 
+pytestmark = pytest.mark.both_setups
+
 TEXTS = ("fetching", "<script>alert(1)</script>", "failed test_add", "done")
 
 

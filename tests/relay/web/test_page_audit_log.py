@@ -15,6 +15,8 @@ from relay.context import RelayContext
 from tests.relay.web.signing_in import sign_in
 from tests.relay.worker_story import arrive
 
+pytestmark = pytest.mark.both_setups
+
 HOSTILE = "</td><script>alert(1)</script>{{ 7*7 }}"
 
 

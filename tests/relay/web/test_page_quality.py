@@ -18,6 +18,8 @@ from tests.relay.stories import Story, planned, report_of
 from tests.relay.web.test_pages import in_order, page
 from tests.relay.worker_story import NOW, names
 
+pytestmark = pytest.mark.both_setups
+
 
 @pytest.fixture
 def client(app: FastAPI, context: RelayContext) -> TestClient:

@@ -16,6 +16,8 @@ from tests.relay.runs.test_histories import OTHER, TEST, failed, pulled, pushed
 from tests.relay.stories import Story, ended, flaked, passed, planned, regressed, report_of
 from tests.relay.web.test_pages import HOSTILE, Outline, in_order, page
 
+pytestmark = pytest.mark.both_setups
+
 MANIFEST = """\
 test_suite_config:
   files:

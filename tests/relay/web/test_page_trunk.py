@@ -15,6 +15,8 @@ from tests.relay.runs.test_trunk import end, push
 from tests.relay.stories import REPO, Story
 from tests.relay.web.test_pages import HOSTILE, in_order, page
 
+pytestmark = pytest.mark.both_setups
+
 
 @pytest.fixture
 def settings(settings: RelaySettings) -> RelaySettings:

@@ -25,6 +25,8 @@ from tests.conftest import OPERATOR_TOKEN
 from tests.relay.serving import serving
 from tests.relay.web.readers import Readers
 
+pytestmark = pytest.mark.both_setups
+
 SMALL = Size(runs=60, tests=12, considered=15, reports=60, deliveries=20)
 TEST = "{test}"
 

@@ -10,6 +10,8 @@ from relay.contract import Observation
 from relay.views import ApiError, RunEvent, RunHistory, RunPage
 from tests.relay.worker_story import arrive, arrive_and_plan, end, must_lease, names, post_results, result, results
 
+pytestmark = pytest.mark.both_setups
+
 
 def _finished(context: RelayContext, *seen: Observation) -> int:
     run_id = arrive_and_plan(context.store, [names(len(seen))])

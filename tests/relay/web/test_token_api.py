@@ -12,6 +12,8 @@ from relay.access_views import ActionPage, NewToken, TokenPage, TokenView
 from relay.context import RelayContext
 from relay.views import ApiError
 
+pytestmark = pytest.mark.both_setups
+
 PATH = "/api/v1/tokens"
 
 
