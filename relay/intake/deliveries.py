@@ -14,7 +14,7 @@ from datetime import datetime
 
 import structlog
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
@@ -36,6 +36,7 @@ from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_r
 from relay.runs.spans import delivery_handled
 from relay.store.crcr_models import OutboxKind
 from relay.store.models import Delivery, DeliveryState, Run, Trigger
+from relay.store.upsert import insert_into
 
 _log = structlog.get_logger(__name__)
 
@@ -57,25 +58,19 @@ def record_delivery(
         ConflictError: the id is known with another event or body.
     """
     digest = hashlib.sha256(body).hexdigest()
-    known = _find(session, delivery_id)
-    if known is None:
-        fresh = Delivery(
-            delivery_id=delivery_id,
-            event=event,
-            body_sha256=digest,
-            payload=body,
-            received_at=now,
-            state=DeliveryState.RECEIVED,
-        )
-        try:
-            with session.begin_nested():
-                session.add(fresh)
-            return fresh, False
-        except IntegrityError:
-            # A twin request stored it between our look and our insert.
-            known = _find(session, delivery_id)
-            if known is None:
-                raise
+    keep = insert_into(session, Delivery).values(
+        delivery_id=delivery_id,
+        event=event,
+        body_sha256=digest,
+        payload=body,
+        received_at=now,
+        state=DeliveryState.RECEIVED,
+    )
+    # Most are new: not asked for before they are kept. A twin request that keeps the same one now is waited for.
+    fresh = session.scalar(keep.on_conflict_do_nothing(index_elements=["delivery_id"]).returning(Delivery))
+    if fresh is not None:
+        return fresh, False
+    known = session.scalars(select(Delivery).where(Delivery.delivery_id == delivery_id)).one()
     if (known.body_sha256, known.event) != (digest, event):
         raise ConflictError(
             f"The delivery {delivery_id} arrived before with another content.",
@@ -254,10 +249,6 @@ def _push_run(delivery: Delivery, event: PushReceived, asked: _Asked) -> NewRun:
         fetch_ref=event.ref,
         full=asked.wishes.why(event),
     )
-
-
-def _find(session: Session, delivery_id: str) -> Delivery | None:
-    return session.scalar(select(Delivery).where(Delivery.delivery_id == delivery_id))
 
 
 def _note_failure(context: RelayContext, row_id: int, reason: str) -> None:
