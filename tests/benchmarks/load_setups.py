@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url, text
 
 from relay.store.engine import Store, open_engine, upgrade_database
 from tests.waiting import until
@@ -73,10 +73,19 @@ def postgres(folder: Path) -> Iterator[tuple[str, int]]:
 
     server = get_server(folder / "data", cleanup_mode="stop")
     try:
-        pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
-        yield server.get_uri(), pid
+        yield server.get_uri(), _first_process(folder / "data")
     finally:
         server.cleanup()
+
+
+def postmaster_of(engine: Engine) -> int:
+    """The first process of the server, on this machine, that an engine is connected to."""
+    with engine.connect() as connection:
+        return _first_process(Path(connection.exec_driver_sql("SHOW data_directory").scalar_one()))
+
+
+def _first_process(data: Path) -> int:
+    return int((data / "postmaster.pid").read_text().splitlines()[0])
 
 
 @contextmanager

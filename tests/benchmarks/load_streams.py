@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from itertools import count
 from random import Random
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from relay.store.engine import Store
 from relay.store.models import Run, RunEvent
@@ -96,8 +96,9 @@ def at_random(seconds: float, rate: float, tell: Callable[[], int]) -> dict[int,
     return sent
 
 
-def telling_events(store: Store) -> Callable[[], int]:
-    """Writes a line into the history of the newest run, as anything that happens to it does; the event's id."""
+def telling_events(store: Store, *, also: str = "") -> Callable[[], int]:
+    """Writes a line into the history of the newest run, as anything that happens to it does; the event's id. `also` is
+    a statement of the same transaction."""
     with store.reading() as session:
         run = session.scalars(select(Run.id).order_by(Run.id.desc()).limit(1)).one()
     numbers = count(1)
@@ -107,6 +108,8 @@ def telling_events(store: Store) -> Callable[[], int]:
             event = RunEvent(run_id=run, at=datetime.now(UTC), kind="load", text=f"Event {next(numbers)}.")
             session.add(event)
             session.flush()
+            if also:
+                session.execute(text(also))
             return event.id
 
     return tell
