@@ -44,6 +44,8 @@ def scheduled_figures(session: Session, *, repo: str, tab: Tab, days: int, now: 
 
 def reported_name(session: Session, repo: str) -> tuple[str, str] | None:
     """How a backend writes its name and which level it told last; None when it never reported."""
+    if "\0" in repo:
+        return None  # PostgreSQL refuses to compare a text with NUL
     newest = (
         select(CrcrResult.downstream_repo, CrcrResult.downstream_repo_level)
         .where(CrcrResult.repo_key == repo_key(repo))

@@ -144,6 +144,7 @@ def test_a_listed_backend_that_never_reported_has_a_page(readers: Readers) -> No
     in_order(page(readers.client, "/backends/A/QUIET").text, "a/quiet", "no data", "Nothing was reported for a pull")
 
 
+@pytest.mark.both_setups
 @pytest.mark.parametrize("path", ["/backends/no/body", "/backends/%3Cb%3E/x", "/backends/a/%00"])
 def test_an_unknown_backend_is_a_page_that_leads_on(readers: Readers, path: str) -> None:
     answer = readers.client.get(path)
