@@ -194,11 +194,12 @@ def test_database_server_that_is_away_shows_no_password(settings: RelaySettings)
 def test_manifests_with_a_warning_are_one(settings: RelaySettings) -> None:
     """A key that means nothing, which the service ignores."""
     file = settings.manifest_dir / "a.yaml"
-    file.write_text("test_suite_config:\n  files: []\n")
+    fine = "test_suite_config:\n  files:\n    - path: ${TORCH_ROOT}/test/a.py\n      unlisted_test_mode: skip\n"
+    file.write_text(fine)
     assert check_manifests(settings).status == "ok"
-    file.write_text("test_suite_config:\n  files: []\n  fils: []\n")
+    file.write_text(f"{fine}  fils: []\n")
     found = check_manifests(settings)
-    assert (found.status, "a.yaml:3:3" in found.detail, "relay manifest check" in found.next_step) == (
+    assert (found.status, "a.yaml:5:3" in found.detail, "relay manifest check" in found.next_step) == (
         "warn",
         True,
         True,
