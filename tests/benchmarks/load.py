@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import signal
 import sys
 import tempfile
 from collections import defaultdict
@@ -147,9 +148,9 @@ class Bench:
         return told
 
     def steady(self) -> None:
-        """Webhooks and results at the same time."""
+        """Webhooks and results at the same time. When all results are in, webhooks alone go on."""
         half, seconds = max(1, self.size.clients // 2), self.size.steady
-        self.plan(seconds)
+        self.plan(seconds / 4)
         both = [repeating(work.webhooks(self.numbers)), work.Workers(self.size.batch).work]
         threads = [Thread(target=flood, args=(self.relay.port, half, seconds, one)) for one in both]
         for thread in threads:
@@ -246,6 +247,7 @@ def issuing() -> Iterator[Issuer]:
 def main() -> int:
     """Print a table for each set-up."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that every process ends with it
     usual = Size()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--setup", choices=list(NAMES), action="append", help="one of them only")

@@ -129,14 +129,20 @@ class Figures:
             yield f"{what:24}" + ", ".join(f"{name} {value}" for name, value in told.items())
 
     def _memory_lines(self) -> Iterator[str]:
-        for when, found in (("memory", self.memory), ("memory, same load", self.steady)):
-            for name, memory in found.items():
-                told = memory.summary()
-                yield (
-                    f"{when + ' of ' + name:28}{told['start']:7.1f} -> {told['middle']:.1f} -> {told['end']:.1f} MiB, "
-                    f"second half {told['growth']:+.1f} MiB ({'flat' if told['flat'] else 'grows'}, "
-                    f"{told['allowed']:.1f} allowed)"
-                )
+        """Over different kinds of work memory rises with each new one; only over the same load it is judged."""
+        for name, memory in self.memory.items():
+            yield f"{'memory of ' + name:28}{_over_time(memory)}"
+        for name, memory in self.steady.items():
+            told = memory.summary()
+            yield (
+                f"{'same load, ' + name:28}{_over_time(memory)}, second half {told['growth']:+.1f} MiB "
+                f"({'flat' if told['flat'] else 'grows'}, {told['allowed']:.1f} allowed)"
+            )
+
+
+def _over_time(memory: Memory) -> str:
+    told = memory.summary()
+    return f"{told['start']:7.1f} -> {told['middle']:.1f} -> {told['end']:.1f} MiB"
 
 
 def milliseconds(latencies: Sequence[float], share: int) -> float:
