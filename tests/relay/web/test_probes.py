@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import event
+from sqlalchemy import Dialect, event
 
 from relay.app import create_app
 from relay.context import RelayContext
@@ -82,10 +82,8 @@ def test_a_record_that_is_away_makes_it_not_ready(client: TestClient, context: R
     assert client.get("/healthz").status_code == 200
 
 
-def _refuse(*_: object) -> None:
-    import sqlite3
-
-    raise sqlite3.OperationalError("unable to open database file")
+def _refuse(dialect: Dialect, *_: object) -> None:
+    raise dialect.loaded_dbapi.OperationalError("it is away")
 
 
 def test_the_figures_tell_of_queues_runs_workers_and_stages(client: TestClient, story: Story) -> None:
