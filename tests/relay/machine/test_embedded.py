@@ -107,6 +107,7 @@ def test_deliveries_are_decided_about_by_the_background(settings: RelaySettings)
     assert background_pids() == ()
 
 
+@pytest.mark.embedded("about the folder of wake-ups")
 @pytest.mark.usefixtures("_sleeping_workers")
 def test_broker_folder_that_vanishes_comes_back(settings: RelaySettings) -> None:
     """Also while workers run."""
