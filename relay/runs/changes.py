@@ -6,6 +6,7 @@ is fine after it broke on the same commit is flaky, not fine. Reads only, with a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ RUNS = 50
 #: A commit is known by this many characters of its name.
 SHORTEST_SHA = 7
 _SHA = 40
+_BEGIN = re.compile("[0-9a-f]{1,40}")
 
 _CALLED_OFF = (RunState.CANCELLED, RunState.FAILED)
 _KNOWN = (Verdict.KNOWN_FAILURE, Verdict.UNSUPPORTED)
@@ -86,6 +88,8 @@ def change_of_pull(session: Session, number: int, device: str, *, repo: str = ""
 def change_of_commit(session: Session, sha: str, device: str) -> Change | None:
     """The change whose head is this commit, given by its name or the begin of it; None when no run of it is on
     record."""
+    if not _BEGIN.fullmatch(sha):
+        return None  # PostgreSQL may order by a language, which passes over signs: a range would find others
     # A range, not a pattern, so that the index is used; after the last digit comes `g`.
     named = Run.head_sha == sha if len(sha) == _SHA else and_(Run.head_sha >= sha, Run.head_sha < f"{sha}g")
     newest = session.scalar(select(Run.head_sha).where(named, Run.device == device).order_by(Run.id.desc()).limit(1))
