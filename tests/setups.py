@@ -140,10 +140,13 @@ class Databases:
                 text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"), {"name": name}
             )
         with psycopg.connect(self._url(name), autocommit=True) as connection:
-            if connection.execute(_SCHEMA).fetchone() != self._schema:
+            try:
+                unchanged = connection.execute(_SCHEMA).fetchone() == self._schema
+            except psycopg.errors.UndefinedTable:
                 return False
-            connection.execute(_EMPTY)
-        return True
+            if unchanged:
+                connection.execute(_EMPTY)
+        return unchanged
 
     def close(self) -> None:
         """Let go of the server."""
