@@ -4,11 +4,13 @@
 left out of the order, so no worker idles while anything is due, and nothing that waits is lost.
 
 1. *Class.* merged > pull request > nightly > audit. What a person asks for by hand counts one class higher. For each
-   `ageing_s` that a run has waited it counts one class higher as well: low classes wait, but not for ever.
-2. *Share.* Among runs of one level the group (a pull request, a ref, the audits) goes first that has the fewest leases,
-   then the one that used the least device time lately, in whole minutes, then the oldest run. Selections have no rule
-   of their own: a new group has no lease and has used no time, so it is selected before old ones go on, while a flood
-   of new groups cannot keep those from being tested once they are older and have rested.
+   `ageing_s` that a run has waited it counts one class higher as well, up to a pull request, and after `HELD_AGES`
+   times `ageing_s` up to a merged change: low classes wait, but not for ever, and a long queue does not turn the
+   classes round.
+2. *Share.* Among runs of one level the group (a pull request, a ref, the audits) goes first that has the fewest
+   leases, then the one that used the least device time lately, in whole minutes, then the oldest run. Selections
+   have no rule of their own: a new group has no lease and has used no time, so it is selected before old ones go on,
+   while a flood of new groups cannot keep those from being tested once they are older and have rested.
 3. *Limit.* A group that has its part of the workers (`group_share`) goes behind others that people wait for. Nightlies
    and audits together have `background_share` at most while people wait.
 4. *Back-pressure.* The queue is deep when the work that people wait for is more than `deep_s` seconds for each worker.
@@ -24,7 +26,7 @@ from itertools import accumulate
 
 from relay.queue_views import Wait, WorkClass
 
-#: A held run competes with the others after so many times `ageing_s`.
+#: After so many times `ageing_s` a held run competes with the others, and any run with merged changes.
 HELD_AGES = 4
 #: Differences of device time below this say nothing about fairness; then the older run goes first.
 _SAME_USE_S = 60.0
@@ -123,7 +125,9 @@ def order(queue: Queue, policy: Policy) -> tuple[Placed, ...]:
 
 def level_of(run: DueRun, policy: Policy) -> int:
     """The class a run counts as by now, 0 for the most urgent."""
-    return max(0, _LEVELS[run.work_class] - run.asked - int(run.age_s // policy.ageing_s))
+    above = run.work_class is WorkClass.MERGED or run.asked or run.age_s >= HELD_AGES * policy.ageing_s
+    aged = _LEVELS[run.work_class] - run.asked - int(run.age_s // policy.ageing_s)
+    return max(0 if above else _PEOPLE, aged)
 
 
 def people_wait_s(queue: Queue) -> float:

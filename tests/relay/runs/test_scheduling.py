@@ -89,6 +89,17 @@ def test_the_next_run_has_as_few_leases_as_any_other_of_its_level(queue: Queue) 
     assert all(placed[0].leases <= it.leases for it in peers if level_of(it.run, POLICY) in levels)
 
 
+@given(QUEUES, st.floats(0, HELD_AGES * POLICY.ageing_s, exclude_max=True))
+def test_a_class_keeps_its_lead_in_a_queue_of_hours(queue: Queue, waited_s: float) -> None:
+    """Of two runs that came at one time the merged change is served before the pull request, whatever their groups
+    used: by device time alone the branch, one group for all that is merged, would always come last."""
+    merged = DueRun(20_001, WorkClass.MERGED, "ref:lead", waited_s)
+    other = DueRun(20_002, WorkClass.PULL_REQUEST, "pr:lead", waited_s)
+    placed = order(replace(queue, due=(*queue.due, merged, other), used_s={"ref:lead": 9_999.0}), POLICY)
+    places = {it.run.run_id: it.place for it in placed}
+    assert places[20_001] < places[20_002]
+
+
 @settings(max_examples=20)
 @given(
     st.sampled_from(WorkClass), st.integers(0, 4), st.integers(1, 3), st.floats(0, 600), st.sampled_from([30.0, 90.0])
