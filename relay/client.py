@@ -20,6 +20,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from relay.access_views import NewToken, TokenPage, TokenView
+from relay.audit_views import AuditPage, AuditView
 from relay.edge_views import EdgePage, RemovedEdges
 from relay.found_views import FoundTestPage
 from relay.log_views import LogPage
@@ -38,8 +39,6 @@ from relay.refusals import (
     refusal_of,
 )
 from relay.views import (
-    AuditPage,
-    AuditView,
     Conclusion,
     DecisionPage,
     Health,

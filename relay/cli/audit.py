@@ -11,7 +11,7 @@ from relay.cli.options import JsonOption, UrlOption, record_number
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
-    from relay.views import AuditView
+    from relay.audit_views import AuditView
 
 app = typer.Typer(help="Run everything on the branch, and see what the selections missed.", no_args_is_help=True)
 

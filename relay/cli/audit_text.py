@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from relay.views import AuditView
+    from relay.audit_views import AuditView
 
 
 def started(audit_id: int, base: str, head: str) -> str:

@@ -104,7 +104,7 @@ def _with_settings(settings: RelaySettings | None, url: str | None) -> list[Look
         ("workers", lambda _: check_workers(url), USUAL_S),
     ]
     # Called only where there are settings.
-    return [Look(name, partial(work, settings), seconds) for name, work, seconds in looks]  # type: ignore[arg-type]
+    return [Look(name, partial(work, settings), seconds) for name, work, seconds in looks]  # type: ignore[arg-type] # see above
 
 
 def check_python() -> Check:

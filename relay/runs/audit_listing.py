@@ -5,11 +5,12 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relay.audit_views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView
 from relay.errors import NotFoundError
 from relay.runs.audits import SETTLED, confirmations, first_push, is_caught, missed_by, newly_broken
 from relay.runs.states import FINAL_RUN_STATES, is_row_id
 from relay.store.models import Run, RunEvent, Trigger
-from relay.views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView, RunState
+from relay.views import RunState
 
 
 def list_audits(session: Session, *, limit: int, before: int | None = None) -> tuple[AuditPage, int | None]:

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from relay.access.actions import record_action
+from relay.audit_views import AuditPage, AuditView
 from relay.context import Context
 from relay.errors import ConflictError
 from relay.runs.audit_listing import audit_view, list_audits
 from relay.runs.audits import open_audit
-from relay.views import AuditPage, AuditView
 from relay.web.auth import Operator
 from relay.web.paging import Paged
 from relay.web.read_api import RunId

@@ -10,20 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from relay.audit_views import AuditOutcome, AuditState, AuditView
 from relay.contract import Decision, Expected, Observation, TestedOn
 from relay.runs.queries import BY_WEIGHT
 from relay.store.models import ShardState
-from relay.views import (
-    AuditOutcome,
-    AuditState,
-    AuditView,
-    Conclusion,
-    PlanView,
-    RunState,
-    RunSummary,
-    Verdict,
-    WeakSandbox,
-)
+from relay.views import Conclusion, PlanView, RunState, RunSummary, Verdict, WeakSandbox
 
 
 @dataclass(frozen=True, slots=True)

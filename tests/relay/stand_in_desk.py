@@ -9,17 +9,9 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from relay.access_views import NewToken, Scope, TokenPage, TokenState, TokenView
+from relay.audit_views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView
 from relay.outbox.views import LetterDetail, LetterView
-from relay.views import (
-    ApiError,
-    AuditedTest,
-    AuditOutcome,
-    AuditPage,
-    AuditState,
-    AuditView,
-    RunSummary,
-    SubmissionView,
-)
+from relay.views import ApiError, RunSummary, SubmissionView
 
 _THEN = datetime(2024, 5, 4, 10, 0, tzinfo=UTC)
 #: Runs that dispatches of these names lead to.

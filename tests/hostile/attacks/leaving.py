@@ -34,7 +34,7 @@ class TestLeaving(unittest.TestCase):
                         path.parent.chmod(0)
         os.environ["HOSTILE_LEFT"] = "1"
         sys.path.insert(0, "/tmp")
-        builtins.hostile_left = True  # type: ignore[attr-defined]
-        __import__("json").hostile_left = True  # type: ignore[attr-defined]
+        builtins.hostile_left = True  # type: ignore[attr-defined] # that is the point
+        __import__("json").hostile_left = True  # type: ignore[attr-defined] # that is the point
         tries.note("left", left)
         tries.report()

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from relay.audit_views import AuditedTest, AuditOutcome, AuditState, AuditView
 from relay.cli import audit_text
-from relay.views import AuditedTest, AuditOutcome, AuditState, AuditView
 
 CAUGHT = AuditedTest(test="a", outcome=AuditOutcome.CAUGHT, asked=0)
 MISSED = AuditedTest(test="b", outcome=AuditOutcome.MISSED, asked=1, missed_by=7)

@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 from fastapi.testclient import TestClient
 
+from relay.audit_views import AuditOutcome, AuditPage, AuditState, AuditView
 from relay.background import create_sweeper
 from relay.context import RelayContext
 from relay.contract import Decision, Observation, ReasonMessage
@@ -19,7 +20,6 @@ from relay.runs.creation import NewRun, cancel_run, open_run
 from relay.runs.misses import missed_with
 from relay.store.engine import Store
 from relay.store.models import Run, Trigger
-from relay.views import AuditOutcome, AuditPage, AuditState, AuditView
 from tests.relay.worker_story import (
     DEVICE,
     NOW,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import pairwise
 
+from relay.audit_views import AuditOutcome
 from relay.contract import Decision, ReasonMessage
 from relay.quality_views import QualityView
 from relay.runs.quality import quality
@@ -12,7 +13,6 @@ from relay.runs.verdicts import BREAKING
 from relay.store import models
 from relay.store.engine import Store
 from relay.store.models import Run
-from relay.views import AuditOutcome
 from tests.relay.runs.test_audits import BASE, FIRST, SECOND, THIRD, advance, answer, audit, push, seen
 from tests.relay.runs.test_queries import counted_queries
 from tests.relay.stories import Story, dropped, kept, planned, reason, regressed, report_of

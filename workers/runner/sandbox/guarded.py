@@ -28,7 +28,7 @@ _SHOWN = (
     *("/dev/urandom", "/dev/random", "/dev/zero", "/dev/full"),
 )
 #: The machine's; what is in it is of the launch's user alone, where that has one.
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the one that is looked after
 _CHANGED = ("/dev/null", str(_SHARED_MEMORY))
 #: The guard hunts a few seconds for what a program has left.
 _END_S = 8.0

@@ -14,8 +14,8 @@ _SHOWN = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
 #: Made here; a readable folder must not stand in their place.
 _OWN = frozenset(map(Path, ("/", "/dev", "/etc", "/proc", "/sys", "/tmp", "/usr", "/var")))  # noqa: S108 -- inside
 # Both are the sandbox's own, empty at its start.
-TEMPORARY = Path("/tmp")  # noqa: S108
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+TEMPORARY = Path("/tmp")  # noqa: S108 - inside the sandbox, where it is private
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - as above
 
 
 class Mounts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from relay.audit_views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView
 from relay.manifest_views import (
     ExpiringEntry,
     ManifestBlock,
@@ -16,7 +17,7 @@ from relay.now_views import DeviceNow, Expectation, ExpectedBy, NowView, RunNow,
 from relay.quality_views import AuditFigures, DayFigures, LotFigures, QualityView
 from relay.queue_views import Backlog, Wait, Waiting, WorkClass
 from relay.trunk_views import Outcome, TrunkCommit, TrunkJob, TrunkPage, TrunkResult
-from relay.views import AuditedTest, AuditOutcome, AuditPage, AuditState, AuditView, Health, Version
+from relay.views import Health, Version
 from relay.web.description.examples.runs import BASE, BASE_TEST, BEGUN, ENDED, FILE, HEAD, TEST, WAITING
 
 AUDIT = AuditView(
