@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -52,8 +52,11 @@ def test_what_is_weak_and_why(secret: str, why: str) -> None:
     assert why in weakness(secret, 16)
 
 
-@pytest.mark.parametrize("secret", [secrets.token_urlsafe(16), secrets.token_hex(16), secrets.token_hex(32)])
-def test_what_is_made_at_random_is_strong(secret: str) -> None:
+@pytest.mark.parametrize(
+    ("made_by", "size"), [(secrets.token_urlsafe, 16), (secrets.token_hex, 16), (secrets.token_hex, 32)]
+)
+def test_what_is_made_at_random_is_strong(made_by: Callable[[int], str], size: int) -> None:
+    secret = made_by(size)
     assert weakness(secret, 16) == ""
 
 
