@@ -81,6 +81,7 @@ def test_the_secrets_of_a_folder_are_read_as_systemd_names_them(
             f"sqlite:///{name}" if name.endswith("_url") else f"the {name} of a test"
         )
     monkeypatch.setenv("RELAY_SECRETS_DIR", str(tmp_path))
+    monkeypatch.setenv("RELAY_LLM_MODEL", "m")  # goes with the address, which may hold a login
     settings = RelaySettings()
     for name in SECRETS:
         held = getattr(settings, name)

@@ -29,7 +29,7 @@ ELSEWHERE = {
     ("up", 0): "test_service.py::test_up_serves_until_a_signal",
     ("serve", 0): "test_service.py::test_serve_is_the_web_part_alone",
     ("background", 0): "test_background.py::test_it_goes_on_until_a_signal",
-    ("worker", 0): "../../e2e/test_one_change.py::test_workers_are_there_before_there_is_work",
+    ("worker", 0): "../../e2e/test_one_change.py::test_workers_are_there_when_there_is_no_work",
     ("demo", 0): "../../e2e/test_one_change.py::test_from_webhook_to_the_designed_verdict",
     ("allowlist show", 0): "test_allowlist.py::test_the_list_in_force_is_shown",
     ("device build", 0): "test_device.py::test_building_prints_the_path_and_is_quiet_the_second_time",
