@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,7 @@ from workers.runner.sandbox.syscalls import filter_program
 
 RUN_S = 120.0
 NOBODY = 65534
+_ROOT = Path(__file__).parents[4]
 
 
 def run_inside(
@@ -82,6 +85,20 @@ def named(name: str) -> list[int]:
         except OSError:
             continue  # gone by now
     return found
+
+
+@contextmanager
+def killed_worker(program: str) -> Iterator[None]:
+    """A process that runs `program` as a worker would, from when that is done to the end of the block, where it is
+    killed."""
+    waits = f"{textwrap.dedent(program)}\nimport signal\nprint('up', flush=True)\nsignal.pause()"
+    with subprocess.Popen([sys.executable, "-c", waits], cwd=_ROOT, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"up\n"
+            yield
+        finally:
+            process.kill()
 
 
 def missing(sentence: str) -> NoReturn:

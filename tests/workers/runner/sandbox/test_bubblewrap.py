@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import until
-from tests.workers.runner.sandbox.inside import named, run_inside
+from tests.workers.runner.sandbox.inside import killed_worker, named, run_inside
 from workers.runner.sandbox import Launch, Sandbox, SandboxLimits, interpreter_folders
 
 PYTHON = sys.executable
@@ -55,19 +55,13 @@ def test_killing_the_group_ends_everything_inside(sandbox: Sandbox, checkout: Pa
 def test_everything_inside_ends_with_the_worker(sandbox: Sandbox, checkout: Path) -> None:
     """However the worker ends: here it is killed."""
     worker = f"""
-        import signal
         from pathlib import Path
         from tests.workers.runner.sandbox.test_bubblewrap import restless
         from workers.runner.sandbox import find_sandbox
         restless(find_sandbox(), Path({str(checkout)!r}), "orphaned")
-        print("up", flush=True)
-        signal.pause()
     """
-    argv = [PYTHON, "-c", textwrap.dedent(worker)]
-    with subprocess.Popen(argv, cwd=Path(__file__).parents[4], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"up\n"
-        process.kill()
+    with killed_worker(worker):
+        pass
     until(lambda: not named("orphaned"))
 
 

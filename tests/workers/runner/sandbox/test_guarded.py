@@ -18,6 +18,7 @@ from tests.waiting import until
 from tests.workers.runner.sandbox.inside import (
     NOBODY,
     as_nobody,
+    killed_worker,
     missing,
     named,
     open_folder,
@@ -121,19 +122,12 @@ def test_nothing_outlives_a_program_that_is_ended(kind: Callable[[], Sandbox], t
 
 def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:
     worker = f"""
-        import signal
         from pathlib import Path
         from tests.workers.runner.sandbox.test_guarded import guarded, started
         started(guarded(), Path({str(tmp_path)!r}), "orphan_guarded")
-        print("up", flush=True)
-        signal.pause()
     """
-    argv = [PYTHON, "-c", textwrap.dedent(worker)]
-    with subprocess.Popen(argv, cwd=Path(__file__).parents[4], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"up\n"
+    with killed_worker(worker):
         until(lambda: len(named("orphan_guarded")) == PROCESSES, "the program and what it leaves", 60)
-        process.kill()
     until(lambda: not named("orphan_guarded"), "the end of all")
 
 
