@@ -128,7 +128,7 @@ class Session:
                 self._work(held)
             except LeaseLostError:
                 keeper.lost()
-            except Exception as error:
+            except Exception as error:  # whatever a shard ran into, the loop and the other shards go on
                 log.exception("shard failed")
                 self._fail(held, error)
         log.info("shard ended", stopped=str(keeper.stop_reason or ""))

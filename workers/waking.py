@@ -70,8 +70,7 @@ class Awake:
         while not self._ended.wait(self._look_s * random.uniform(0.5, 1.0)):  # noqa: S311  # no secret
             try:
                 done = self.woken()
-            except Exception:
-                # The thread has to outlive whatever the work ran into: the next look may be better.
+            except Exception:  # the thread has to outlive whatever the work ran into: the next look may be better
                 log.exception("work could not be looked for")
             else:
                 if done:
