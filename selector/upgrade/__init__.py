@@ -1,0 +1,1 @@
+"""Two upstream trees instead of a diff: what a release changes about the tests of a device."""
