@@ -6,7 +6,8 @@ the caller's transaction and sends nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +25,7 @@ from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.replay import replay
 from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
+from relay.store.many_rows import insert_rows_for_ids
 
 #: How long the background leaves letters alone that the strict mode sends while the webhook waits: if that process
 #: dies, they are sent all the same.
@@ -37,22 +39,33 @@ _LISTS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A dispatch that was decided just now."""
+
+    repo: str
+    state: DispatchState = DispatchState.QUEUED
+    reason: str = ""
+
+
 def plan_dispatches(
     session: Session, settings: RelaySettings, incoming: Incoming, allowlist: Allowlist, now: datetime
-) -> Sequence[Dispatch]:
+) -> Sequence[Planned]:
     """Decide whom to tell of a new delivery, and put the letters into the outbox."""
     context = upstream_context(incoming.event, incoming.payload)
     backends = allowlist.taking_part_in(Participation.PULL_REQUEST)
-    dispatches = [_dispatch(settings, incoming, context, backend, now) for backend in backends]
-    session.add_all(dispatches)
-    session.flush()
     strict = settings.crcr_strict_compat
-    items = [_letter(dispatch, incoming.payload, strict=strict) for dispatch in dispatches]
+    # Past the objects that stand for rows: making them takes longer than all else, and somebody waits.
+    rows = [_dispatch(settings, incoming, context, backend, now) for backend in backends]
+    ids = insert_rows_for_ids(session, Dispatch, rows)
+    items = [
+        _letter(row, backend, incoming, context, strict=strict) for row, backend in zip(ids, backends, strict=True)
+    ]
     enqueue_all(session, items, now, due_at=now + timedelta(seconds=INLINE_HEAD_START_S) if strict else None)
     _wish_checks(session, settings, incoming, backends, now)
     if incoming.event == "pull_request":
         supersede(session, settings, incoming.payload, now)
-    return dispatches
+    return [Planned(backend.repo) for backend in backends]
 
 
 def retry_failed(session: Session, delivery_id: str, now: datetime) -> Sequence[Dispatch]:
@@ -76,7 +89,7 @@ def dispatches_of(session: Session, delivery_id: str) -> Sequence[Dispatch]:
     return session.scalars(select(Dispatch).where(Dispatch.delivery_id == delivery_id).order_by(Dispatch.id)).all()
 
 
-def told(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
+def told(dispatches: Sequence[Dispatch | Planned]) -> dict[str, Any]:
     """The answer to a webhook: where each backend's dispatch stands."""
     answer: dict[str, Any] = {"ok": True, "dispatched": [], "failed": [], "queued": []}
     for one in dispatches:
@@ -89,29 +102,30 @@ def told(dispatches: Sequence[Dispatch]) -> dict[str, Any]:
 
 def _dispatch(
     settings: RelaySettings, incoming: Incoming, context: UpstreamContext, backend: Backend, now: datetime
-) -> Dispatch:
-    return Dispatch(
-        delivery_id=incoming.delivery_id,
-        repo=backend.repo,
-        repo_key=backend.key,
-        level=backend.level.name,
-        event_type=incoming.event,
-        upstream_repo=settings.upstream_repo,
-        pr_number=context.pr_number,
-        head_sha=context.head_sha,
-        nonce="" if settings.crcr_strict_compat else new_nonce(),
-        state=DispatchState.QUEUED,
-        queued_at=now,
-    )
+) -> dict[str, Any]:
+    return {
+        "delivery_id": incoming.delivery_id,
+        "repo": backend.repo,
+        "repo_key": backend.key,
+        "level": backend.level.name,
+        "event_type": incoming.event,
+        "upstream_repo": settings.upstream_repo,
+        "pr_number": context.pr_number,
+        "head_sha": context.head_sha,
+        "nonce": "" if settings.crcr_strict_compat else new_nonce(),
+        "state": DispatchState.QUEUED,
+        "queued_at": now,
+    }
 
 
-def _letter(dispatch: Dispatch, payload: Mapping[str, Any], *, strict: bool) -> NewItem:
+def _letter(row_id: int, backend: Backend, incoming: Incoming, context: UpstreamContext, *, strict: bool) -> NewItem:
     """The letter of a dispatch. It holds no payload, which is kept once, with the delivery."""
-    key = f"dispatch/{dispatch.delivery_id}/{dispatch.repo_key}"
+    key = f"dispatch/{incoming.delivery_id}/{backend.key}"
     # A backend hears of one pull request, or one ref, in the order of the events. The original knew no order.
-    about = f"pull/{dispatch.pr_number}" if dispatch.event_type == "pull_request" else f"ref/{payload.get('ref')}"
-    lane = key if strict else f"dispatch/{dispatch.repo_key}/{about}"
-    return NewItem(OutboxKind.DISPATCH, key, lane, dispatch.repo, {}, dispatch_id=dispatch.id)
+    pull = incoming.event == "pull_request"
+    about = f"pull/{context.pr_number}" if pull else f"ref/{incoming.payload.get('ref')}"
+    lane = key if strict else f"dispatch/{backend.key}/{about}"
+    return NewItem(OutboxKind.DISPATCH, key, lane, backend.repo, {}, dispatch_id=row_id)
 
 
 def _wish_checks(

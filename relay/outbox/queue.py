@@ -58,7 +58,9 @@ def enqueue_all(
         return ()
     # Nothing is looked up before: of two who decide the same at once, the database lets one through.
     statement = insert_into(session, OutboxItem).on_conflict_do_nothing(index_elements=["key"]).returning(OutboxItem.id)
-    ids = session.scalars(statement, [_values(item, now, due_at or now) for item in items]).all()
+    # Past the session: nobody has these rows in it, and telling so takes a quarter of the time.
+    rows = [_values(item, now, due_at or now) for item in items]
+    ids = session.connection().execute(statement, rows).scalars().all()
     if ids:
         ring_after_commit(session)
     return tuple(ids)

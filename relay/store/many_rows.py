@@ -17,6 +17,7 @@ import sqlalchemy
 from sqlalchemy import Dialect, Insert, String, Table, TableValuedAlias, Update, bindparam, column, func, insert, update
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from relay.store.models import Base
 
@@ -34,6 +35,13 @@ def insert_rows(session: Session, model: type[Base], rows: Sequence[Row]) -> Non
         connection.execute(_insert_from_json(table, names), _document(connection.dialect, table, names, rows))
     else:
         connection.execute(insert(table), rows)
+
+
+def insert_rows_for_ids(session: Session, model: type[Base], rows: Sequence[Row]) -> Sequence[int]:
+    """Add rows that all name the same columns; their ids, in the order of the rows."""
+    if not rows:
+        return ()
+    return session.connection().scalars(_insert_for_ids(_table(model)), rows).all()
 
 
 def update_rows(session: Session, model: type[Base], rows: Sequence[Row]) -> None:
@@ -57,6 +65,11 @@ def _document(dialect: Dialect, table: Table, names: Sequence[str], rows: Iterab
     writers = [(name, table.columns[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
     plain = [{name: row[name] if write is None else write(row[name]) for name, write in writers} for row in rows]
     return {_ROWS: json.dumps(plain)}
+
+
+@cache
+def _insert_for_ids(table: Table) -> ReturningInsert[int]:
+    return insert(table).returning(table.c[_KEY], sort_by_parameter_order=True)
 
 
 @cache

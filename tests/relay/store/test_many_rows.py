@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from relay.contract import Expected, Observation, Tree
 from relay.store.engine import Store
-from relay.store.many_rows import insert_rows, update_rows
+from relay.store.many_rows import insert_rows, insert_rows_for_ids, update_rows
 from relay.store.models import PlannedTest, TestAttempt
 from relay.views import Verdict
 from tests.benchmarks.load_work import add_planned_runs
@@ -79,9 +79,19 @@ def test_each_row_is_changed_by_its_id_and_no_other(store: Store, tests: list[in
     assert {test.expected for test in found} == {Expected.MANDATORY_SUCCESS}
 
 
+def test_each_id_is_that_of_its_row_also_over_several_statements(store: Store, tests: list[int]) -> None:
+    rows = [_attempt(tests[0], f"row {number}") | {"number": number} for number in range(1, 2_501)]
+    with store.writing() as session:
+        ids = insert_rows_for_ids(session, TestAttempt, rows)
+    with store.reading() as session:
+        kept = dict(session.execute(select(TestAttempt.id, TestAttempt.number)).tuples())
+    assert [kept[row_id] for row_id in ids] == list(range(1, 2_501))
+
+
 def test_no_rows_are_no_work(store: Store, tests: list[int]) -> None:
     with store.writing() as session:
         insert_rows(session, TestAttempt, [])
+        assert insert_rows_for_ids(session, TestAttempt, []) == ()
         update_rows(session, PlannedTest, [])
     with store.reading() as session:
         assert session.scalar(select(func.count()).select_from(TestAttempt)) == 0
