@@ -84,7 +84,7 @@ def test_each_id_is_that_of_its_row_also_over_several_statements(store: Store, t
     with store.writing() as session:
         ids = insert_rows_for_ids(session, TestAttempt, rows)
     with store.reading() as session:
-        kept = dict(session.execute(select(TestAttempt.id, TestAttempt.number)).tuples())
+        kept = {row.id: row.number for row in session.execute(select(TestAttempt.id, TestAttempt.number))}
     assert [kept[row_id] for row_id in ids] == list(range(1, 2_501))
 
 
