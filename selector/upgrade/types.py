@@ -15,6 +15,8 @@ from selector.types import BaseTest, Mode
 class TestChange(StrEnum):
     """What happened to a test, the strongest first: the first that holds is a test's `change`."""
 
+    __test__ = False  # nothing for pytest to collect, whatever it is called
+
     ADDED = "added"
     REMOVED = "removed"
     MOVED = "moved"
@@ -69,6 +71,8 @@ class ChangedTest:
 @dataclass(frozen=True, slots=True)
 class TestDifference:
     """Every test of both trees, sorted by file, class and name, and what could not be read on the way."""
+
+    __test__ = False
 
     tests: tuple[ChangedTest, ...]
     files_before: int
@@ -176,9 +180,59 @@ class AreaSummary:
     model: str
 
 
+class OutcomeKind(StrEnum):
+    """What an upgrade did to one collected test that ran on both releases, the most pressing first."""
+
+    BROKEN = "broken by upgrade"
+    MEANING = "test changed meaning"
+    FLAKY = "flaky"
+    FIXED = "fixed by upgrade"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeOutcome:
+    """A collected test, by its id on the newer release, and how it ended on both. `former` is its id on the older one
+    where that is another. `detail` is what the test printed when it failed: untrusted text."""
+
+    id: str
+    test: BaseTest
+    kind: OutcomeKind
+    before: str
+    after: str
+    reason: str
+    former: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDifference:
+    """How the results of two releases differ: every test that did not end the same, the most pressing first, and how
+    many ended the same, or ran on one of them alone."""
+
+    outcomes: tuple[UpgradeOutcome, ...] = ()
+    same: int = 0
+    only_before: int = 0
+    only_after: int = 0
+    notes: tuple[str, ...] = ()
+
+    def count(self, kind: OutcomeKind) -> int:
+        return self.same if kind is OutcomeKind.SAME else sum(it.kind is kind for it in self.outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where people can read both trees: a repository on the web, and the commits in it. All empty for folders."""
+
+    repository: str = ""
+    base_commit: str = ""
+    head_commit: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class UpgradeReport:
-    """All that is said about an upgrade. `base` and `head` name the trees as people do ("2.13.0", a revision)."""
+    """All that is said about an upgrade. `base` and `head` name the trees as people do ("2.13.0", a revision). Every
+    finding is about a test of the difference."""
 
     base: str
     head: str
@@ -190,4 +244,6 @@ class UpgradeReport:
     variants: tuple[NewVariant, ...] = ()
     notes: tuple[str, ...] = ()
     summaries: tuple[AreaSummary, ...] = ()
+    outcomes: OutcomeDifference | None = None
+    origin: Origin = Origin()
     seconds: float = field(default=0.0, compare=False)
