@@ -85,12 +85,14 @@ class TestDifference:
 
 
 class OpInfoAspect(StrEnum):
-    """What differs of an operator's entry in upstream's database."""
+    """What differs of an operator's entry in upstream's database. `ELSEWHERE`: dtypes or decorators that name other
+    devices, upstream's own; an entry that differs in nothing else is as it was for every other device."""
 
     DTYPES = "dtypes"
     DECORATORS = "decorators"
     SAMPLES = "sample inputs"
     OTHER = "other"
+    ELSEWHERE = "other devices only"
 
 
 @dataclass(frozen=True, slots=True)
