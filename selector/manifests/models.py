@@ -68,6 +68,7 @@ class DtypeTolerance:
 
 #: Where a manifest gives none, by dtype. Those of a whole model: an error goes through all of its layers.
 TOLERANCES: Mapping[str, DtypeTolerance] = {
+    "float64": DtypeTolerance(1e-7, 1e-7),
     "float32": DtypeTolerance(1e-4, 1e-4),
     "float16": DtypeTolerance(2e-2, 2e-2),
     "bfloat16": DtypeTolerance(1e-1, 1e-1),
@@ -83,7 +84,9 @@ class ModelCheck:
     Parameters are made on the CPU as float32 after `torch.manual_seed(seed)`, then cast. `output` names the attribute
     of the answer that is compared (`logits`, `last_hidden_state`); empty takes the answer itself. `tolerances` has
     every dtype of `dtypes`. `greedy_tokens`, `top_k` and `agreement` (0 to 1: the least share of the `top_k` best that
-    both have in common) mean something only with their comparison.
+    both have in common) mean something only with their comparison. `compiled_by` names the backend of `torch.compile`
+    that the model is compiled by on the device (`aot_eager_decomp_partition` runs torch's decompositions of operators
+    on the device's own); empty: it runs eagerly. The CPU's side is always eager.
     """
 
     name: str
@@ -100,6 +103,7 @@ class ModelCheck:
     greedy_tokens: int = 8
     top_k: int = 5
     agreement: float = 1.0
+    compiled_by: str = ""
 
     @property
     def file(self) -> str:
