@@ -1,4 +1,5 @@
-"""`python -m tests.faults [--seed N] [--only NAME] [--changes N] [--json FILE]`: every fault alone, then all in a mix.
+"""`python -m tests.faults [--seed N] [--only NAME] [--changes N] [--rate N] [--away S] [--json FILE]`: every fault
+alone, then all in a mix.
 
 Exit code 1 when an invariant was violated; the rows are printed, and where the logs are.
 """
@@ -8,9 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from tests.faults.faults import FAULTS
+from tests.faults.faults import AWAY_S, FAULTS
 from tests.faults.story import Plan, Told, alone, mixed, tell
 from tests.faults.table import document, story, table
 
@@ -35,13 +37,17 @@ def main() -> int:
 
 
 def _plans(asked: argparse.Namespace) -> list[Plan]:
-    return [_plan(name, asked.changes, asked.seed) for name in ([asked.only] if asked.only else [*FAULTS, MIX])]
+    return [_plan(name, asked) for name in ([asked.only] if asked.only else [*FAULTS, MIX])]
 
 
-def _plan(name: str, changes: int | None, seed: int) -> Plan:
+def _plan(name: str, asked: argparse.Namespace) -> Plan:
     if name == MIX:
-        return mixed(changes or CHANGES, (changes or CHANGES) / _RATE, seed)
-    return alone(name, changes or CHANGES_ALONE, (changes or CHANGES_ALONE) / _RATE_ALONE, seed)
+        changes = asked.changes or CHANGES
+        plan = mixed(changes, changes / (asked.rate or _RATE), asked.seed)
+    else:
+        changes = asked.changes or CHANGES_ALONE
+        plan = alone(name, changes, changes / (asked.rate or _RATE_ALONE), asked.seed)
+    return replace(plan, away_s=asked.away)
 
 
 def _arguments() -> argparse.Namespace:
@@ -49,6 +55,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="moments, order and targets of the faults, and the changes")
     parser.add_argument("--only", choices=(*FAULTS, MIX), help="this one alone")
     parser.add_argument("--changes", type=int, help=f"instead of {CHANGES_ALONE} for a fault and {CHANGES} for the mix")
+    parser.add_argument("--rate", type=float, help=f"changes in a second, instead of {_RATE_ALONE} and {_RATE}")
+    parser.add_argument(
+        "--away",
+        type=float,
+        default=AWAY_S,
+        help=f"for how long a worker cannot reach the relay; {AWAY_S:g} s, 3 leases",
+    )
     parser.add_argument("--json", type=Path, help="also write the table there")
     return parser.parse_args()
 

@@ -28,8 +28,10 @@ _AN_HOUR_S = 3600.0
 
 @dataclass
 class Strikes:
-    """What was done, in words and at which second, and which processes lost what GitHub answered them."""
+    """What was done, in words and at which second, and which processes lost what GitHub answered them. `away_s` is how
+    long a worker's way to the relay is broken."""
 
+    away_s: float = AWAY_S
     began: float = field(default_factory=time.monotonic)
     told: list[str] = field(default_factory=list)
     kills: list[Kill] = field(default_factory=list)
@@ -130,12 +132,12 @@ def disk_full(fleet: Fleet, random: Random, strikes: Strikes) -> None:
 
 
 def relay_refused(fleet: Fleet, random: Random, strikes: Strikes) -> None:
-    """A worker's connections to the relay are broken and refused for three leases."""
+    """A worker's connections to the relay are broken and refused for three leases, or for as long as is said."""
     _away(fleet, random, strikes, Way.CUT)
 
 
 def relay_silent(fleet: Fleet, random: Random, strikes: Strikes) -> None:
-    """A worker's requests get no answer for three leases."""
+    """A worker's requests get no answer for three leases, or for as long as is said."""
     _away(fleet, random, strikes, Way.SILENT)
 
 
@@ -195,7 +197,7 @@ def _away(fleet: Fleet, random: Random, strikes: Strikes, way: Way) -> None:
     balancer = random.choice(fleet.balancers)
     balancer.set_way(way)
     strikes.tell(f"the way of a worker to the relay is {way}")
-    time.sleep(AWAY_S)
+    time.sleep(strikes.away_s)
     balancer.set_way(Way.OPEN)
     strikes.tell("the way is open again")
 

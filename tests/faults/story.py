@@ -16,7 +16,7 @@ from pathlib import Path
 from relay.runs.states import FINAL_RUN_STATES
 from relay.views import RunState, Verdict
 from tests.faults.evidence import Evidence, gather
-from tests.faults.faults import FAULTS, LASTING, Strikes
+from tests.faults.faults import AWAY_S, FAULTS, LASTING, Strikes
 from tests.faults.fleet import SECRET, WORKERS, Fleet, fleet
 from tests.faults.invariants import violations
 from tests.faults.lots import lots
@@ -29,13 +29,15 @@ SETTLES_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a story is made of: which faults at which second, `changes` over `seconds`, all by `seed`."""
+    """What a story is made of: which faults at which second, `changes` over `seconds`, all by `seed`; and for how long
+    the relay is out of a worker's reach, when that is a fault of it."""
 
     name: str
     strikes: tuple[tuple[float, str], ...]
     changes: int
     seconds: float
     seed: int
+    away_s: float = AWAY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def tell(plan: Plan) -> Told:
     with fleet(folder, plan.changes + WORKERS, random) as running:
         commits, last = running.upstream.commits[: plan.changes], running.upstream.commits[plan.changes :]
         webhooks = schedule(commits, plan.seconds, random)
-        strikes = Strikes()
+        strikes = Strikes(plan.away_s)
         with Sender([replica.port for replica in running.replicas], SECRET.get_secret_value(), plan.seed) as sender:
             sending = threading.Thread(target=sender.send_all, args=(webhooks, running.upstream.show))
             sending.start()
