@@ -11,6 +11,7 @@ from selector.manifests.check import check
 from selector.manifests.document import ManifestDocument, Placed, read_document
 from selector.manifests.expiry import expired
 from selector.manifests.findings import Finding, ManifestError, Severity
+from selector.manifests.model_rules import MODELS, ModelRules, model_rules
 from selector.manifests.oddities import FILES
 from selector.manifests.profiles import Profile
 from selector.manifests.rules import FileRules, device_rules, file_rules
@@ -24,7 +25,8 @@ class ManifestSet:
     """Loaded manifests. `digest` is a SHA-256 over names and texts; `findings` are warnings, in order of place.
 
     `device_files` are blocks about files of the device's own repository: accepted, and of no use upstream. `own` holds
-    the first block about each of them, by its path as written, made normal.
+    the first block about each of them, by its path as written, made normal. `models` are whole models, by what stands
+    for a file in the ids of their tests (`models/granite`).
     """
 
     digest: str
@@ -32,6 +34,7 @@ class ManifestSet:
     upstream: Mapping[str, FileRules] = field(repr=False)
     device_files: tuple[FileRules, ...] = field(repr=False)
     own: Mapping[str, FileRules] = field(repr=False)
+    models: Mapping[str, ModelRules] = field(default_factory=dict, repr=False)
 
     def files(self) -> frozenset[str]:
         """Upstream test files that some manifest lists, relative to the upstream tree."""
@@ -39,7 +42,9 @@ class ManifestSet:
 
     def rules(self, file: str) -> FileRules | None:
         """What is said about an upstream file (`test/test_x.py`), or about another one by its path as in a manifest
-        (`${TORCH_DEVICE_ROOT}/tests/test_x.py`)."""
+        (`${TORCH_DEVICE_ROOT}/tests/test_x.py`), or about the tests of a model (`models/granite`)."""
+        if (model := self.models.get(file)) is not None:
+            return model.rules
         return self.upstream.get(file) or self.own.get(file)
 
 
@@ -59,7 +64,7 @@ def load_manifests(
         raise ManifestError(gathering.findings)
     findings = tuple(sorted(gathering.findings))
     own, files = gathering.own, tuple(gathering.device_files)
-    return ManifestSet(_digest(ordered), findings, gathering.upstream, files, own)
+    return ManifestSet(_digest(ordered), findings, gathering.upstream, files, own, gathering.models)
 
 
 class _Gathering:
@@ -72,6 +77,7 @@ class _Gathering:
         self.upstream: dict[str, FileRules] = {}
         self.device_files: list[FileRules] = []
         self.own: dict[str, FileRules] = {}
+        self.models: dict[str, ModelRules] = {}
         self._names: set[str] = set()
 
     def take(self, document: ManifestDocument) -> None:
@@ -86,6 +92,7 @@ class _Gathering:
         self.findings += strictly(placed, manifest, findings) if self._profile is Profile.STRICT else findings
         if manifest is not None:
             self._take_blocks(placed, manifest)
+            self._take_models(placed, manifest)
             if self._today is not None:
                 self.findings += expired(placed, manifest, self._today)
 
@@ -101,6 +108,15 @@ class _Gathering:
                 message = f"{file} is listed at {first.provenance} already, which counts; this block is ignored"
                 place = placed.place((*FILES, index, "path"))
                 self.findings.append(placed.finding(place, message, Severity.WARNING, "duplicate-path"))
+
+    def _take_models(self, placed: Placed, manifest: Manifest) -> None:
+        device = device_rules(placed, manifest.test_suite_config.global_)
+        for index, spec in enumerate(manifest.test_suite_config.models):
+            place = placed.place((*MODELS, index))
+            rules = model_rules(f"{placed.name}:{place.line}", spec, device)
+            if (first := self.models.setdefault(rules.check.file, rules)) is not rules:
+                message = f"the model {spec.name} is at {first.provenance} already, which counts; this one is ignored"
+                self.findings.append(placed.finding(place, message, Severity.WARNING, "duplicate-model"))
 
 
 def _digest(documents: Sequence[ManifestDocument]) -> str:

@@ -18,6 +18,7 @@ from yaml import CSafeDumper
 
 from selector.manifests.document import ManifestDocument, Path, Placed, read_document
 from selector.manifests.findings import ManifestError, shown
+from selector.manifests.model_rules import MODELS
 from selector.manifests.oddities import FILES
 from selector.manifests.outline import SUITE, read_outline
 from selector.manifests.upstream import file_key
@@ -129,6 +130,7 @@ class _Merging:
     def __init__(self) -> None:
         self.blocks: dict[str, _Block] = {}
         self.globals: dict[str, Any] = {}
+        self.models: list[_Origin] = []
         self.origins: dict[Path, _Origin] = {}
         self.conflicts: list[Conflict] = []
         self._top: dict[str, Any] = {}
@@ -143,11 +145,16 @@ class _Merging:
             self._take_block(_Origin(value, placed, (*FILES, index)), suite.get("labels", []))
         for key, value in suite.get("global", {}).items():
             self._take_global(key, value, placed)
+        # The framework drops what it does not know; this section is ours, and its models belong to no file.
+        models = enumerate(suite.get("models") or [])
+        self.models += [_Origin(value, placed, (*MODELS, index)) for index, value in models]
 
     def merged(self, name: str) -> Merged:
         suite: dict[str, Any] = {"files": [_plain_block(block) for block in self.blocks.values()]}
         if self.globals:
             suite["global"] = self.globals
+        if self.models:
+            suite["models"] = [model.value for model in self.models]
         root = {**self._top, SUITE: suite}
         # Collections of plain values on one line: merged manifests are long, and their size is bounded.
         text = yaml.dump(
@@ -233,6 +240,8 @@ class _Merging:
             self.origins[(*FILES, index)] = block.origin
             for number, entry in enumerate(block.entries):
                 self.origins[(*FILES, index, "tests", number)] = entry
+        for index, model in enumerate(self.models):
+            self.origins[(*MODELS, index)] = model
         placed, _ = read_document(document)
         found: dict[str, str] = {}
         for path in sorted(self.origins, key=len):

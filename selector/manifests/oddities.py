@@ -25,7 +25,7 @@ _GLOB = re.compile(r"[*?\[]")
 def oddities(placed: Placed, manifest: Manifest) -> Iterator[Finding]:
     """Every warning about one manifest, apart from unknown keys."""
     suite = manifest.test_suite_config
-    if not suite.files:
+    if not suite.files and not suite.models:
         yield report(placed, "no-files", FILES, "`files` is empty, so this manifest says nothing")
     for key in ("supported_ops", "supported_modules"):
         if getattr(suite.global_, key) == ():

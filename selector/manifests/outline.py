@@ -17,8 +17,8 @@ _WANTED: dict[type[object], str] = {dict: "a mapping", list: "a list", str: "tex
 
 
 def read_outline(document: ManifestDocument) -> Placed:
-    """A manifest in which these are there and of their kind: the root, `files`, `labels` and `global`, every block with
-    its `path` and its `tests` (empty for null), and every entry with its `names`. Raises ManifestError.
+    """A manifest in which these are there and of their kind: the root, `files`, `labels`, `global` and `models`, every
+    block with its `path` and its `tests` (empty for null), and every entry with its `names`. Raises ManifestError.
     """
     placed, findings = read_document(document)
     if any(finding.severity is Severity.ERROR for finding in findings):
@@ -26,7 +26,7 @@ def read_outline(document: ManifestDocument) -> Placed:
     _expect(placed, (), dict)
     _expect(placed, (SUITE,), dict)
     suite = cast("dict[str, Any]", placed.data)[SUITE]
-    for key, kind in (("files", list), ("global", dict), ("labels", list)):
+    for key, kind in (("files", list), ("global", dict), ("labels", list), ("models", list)):
         if key in suite or key == "files":
             _expect(placed, (SUITE, key), kind)
     for index, block in enumerate(suite["files"]):

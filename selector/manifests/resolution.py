@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from selector.manifests.decision import (
     outcomes,
 )
 from selector.manifests.load import ManifestSet
+from selector.manifests.models import is_model_file
 from selector.manifests.profiles import Profile
 from selector.manifests.rules import FileRules, Tolerance
 from selector.manifests.variants import Variant, listed_op, variant_of
@@ -190,7 +191,7 @@ class _Judge:
 
     def trace(self, test: CollectedTest) -> Trace:
         rules, profile = self.manifests.rules(test.file), self.terms.profile
-        variant = variant_of(test, profile, self.terms.device)
+        variant = variant_of(test, self._terms(test).profile, self.terms.device)
         op, dtype = variant.op or "", variant.dtype if variant.dtypes else ""
         if rules is None or self._is_ungoverned(test):
             row = _without_entry(test, rules)
@@ -208,18 +209,22 @@ class _Judge:
 
     def _is_ungoverned(self, test: CollectedTest) -> bool:
         """The framework is asked about methods of classes only (2.2). Which classes it never sees, no id tells."""
-        return self.terms.profile is Profile.COMPAT and not test.cls
+        return self._terms(test).profile is Profile.COMPAT and not test.cls
+
+    def _terms(self, test: CollectedTest) -> Terms:
+        """Of a model's tests the framework knows nothing: they are what the manifest says in either profile."""
+        return replace(self.terms, profile=Profile.STRICT) if is_model_file(test.file) else self.terms
 
     def _chosen(self, test: CollectedTest, rules: FileRules) -> tuple[Variant, Choice]:
         if (found := self._found.get(test.base_test)) is None:
-            found = self._found[test.base_test] = contenders(test, rules, self.terms)
-        variant = variant_of(test, self.terms.profile, self.terms.device)
+            found = self._found[test.base_test] = contenders(test, rules, self._terms(test))
+        variant = variant_of(test, self._terms(test).profile, self.terms.device)
         return variant, choose(found, variant)
 
     def _outcomes(self, test: CollectedTest, rules: FileRules) -> Iterator[Outcome]:
         variant, choice = self._chosen(test, rules)
         allow_listed = test.base_test in self._allow_listed
-        return outcomes(test, rules, choice, variant, self.terms, allow_listed=allow_listed)
+        return outcomes(test, rules, choice, variant, self._terms(test), allow_listed=allow_listed)
 
 
 def _without_entry(test: CollectedTest, rules: FileRules | None) -> Resolution:

@@ -110,6 +110,16 @@ _TABLE = (
         "Merge the blocks.",
     ),
     _warning(
+        "duplicate-model",
+        "A model's name is part of its tests' ids, so of two models with one name the first counts.",
+        "Give the other one a name of its own.",
+    ),
+    _warning(
+        "model-without-uses",
+        "Nothing is on record of what the model uses of torch, so every change of its code leads to the model.",
+        "Run `relay manifest model-ops` on the manifest.",
+    ),
+    _warning(
         "quoted-path",
         "The launcher reads `path:` lines as text and keeps the quotes, so that it misses the file.",
         "Delete the quotes.",

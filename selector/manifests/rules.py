@@ -12,12 +12,11 @@ from datetime import date
 
 from selector.manifests.document import Path, Placed
 from selector.manifests.oddities import FILES
+from selector.manifests.precision import DtypeItem, Precision
 from selector.manifests.schema import (
-    DtypeItem,
     Entry,
     FileBlock,
     GlobalConfig,
-    Precision,
     SupportedOp,
     class_part,
     is_pattern,

@@ -21,6 +21,8 @@ from selector.manifests.extensions import (
     TimeoutSeconds,
 )
 from selector.manifests.inputs import SampleInputs, Section, SeveralInputs
+from selector.manifests.model_schema import ModelSpec
+from selector.manifests.precision import DtypeItem, DtypeRef, Precision
 from selector.types import Mode
 
 MAX_NAME_CHARACTERS = 500
@@ -79,27 +81,6 @@ class Described(Section):
 
     name: str
     description: Any = None
-
-
-class Precision(Section):
-    """Tolerances of a comparison."""
-
-    atol: float | None = None
-    rtol: float | None = None
-
-
-class DtypeRef(Section):
-    """A dtype of the vocabulary."""
-
-    name: DtypeName
-    description: Any = None
-
-
-class DtypeItem(DtypeRef):
-    """A supported or added dtype."""
-
-    precision: Precision | None = None
-    force_xfail: bool = False
 
 
 class DtypeEdits(Section):
@@ -223,11 +204,12 @@ class GlobalConfig(Section):
 
 
 class SuiteConfig(Section):
-    """The manifest proper."""
+    """The manifest proper. `models` is ours; the framework ignores it."""
 
     files: tuple[FileBlock, ...]
     global_: GlobalConfig = Field(default=GlobalConfig(), alias="global")
     labels: Texts = ()
+    models: tuple[ModelSpec, ...] = ()
 
 
 class Manifest(Section):

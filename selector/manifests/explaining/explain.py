@@ -16,6 +16,8 @@ from selector.manifests.explaining.trap_case import Case, Trap, TrapKind
 from selector.manifests.explaining.traps import traps
 from selector.manifests.findings import did_you_mean
 from selector.manifests.load import ManifestSet
+from selector.manifests.model_rules import ModelRules
+from selector.manifests.models import is_model_file
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import Resolution, Trace, trace
 from selector.manifests.universe import UniverseError, read_universe
@@ -79,7 +81,8 @@ def explain(
     )
     rules = manifests.rules(test.file)
     found = traps(Case(test, rules, compat, siblings, device, test_type)) if rules else (_no_file(test, manifests),)
-    return Explanation(test, compat, strict, found, _meant(compat, strict, found), guessed)
+    read_off = guessed and not is_model_file(test.file)
+    return Explanation(test, compat, strict, found, _meant(compat, strict, found), read_off)
 
 
 def find_test(test_id: str, universe: Sequence[CollectedTest]) -> CollectedTest:
@@ -105,8 +108,10 @@ def guess_test(
     """A test known by its id alone. Its base is the longest name in the source that it can be a variant of; where the
     source is not at hand, the longest listed one, else what stands before the device's word.
 
-    Raises UnknownTestError for a text that is no id.
+    A model's test is certain. Raises UnknownTestError for a text that is no id, or no id of a model that is listed.
     """
+    if model := manifests.models.get(test_id.partition("::")[0]):
+        return _of_model(test_id, model)
     try:
         (test,) = read_universe(json.dumps([test_id]), device)
     except UniverseError as error:
@@ -119,6 +124,13 @@ def guess_test(
     op = op_in_name(test.method, base, device)
     named = next((name for name in rules.device.ops or () if op and name.replace(".", "_") == op), None)
     return replace(test, base=base, op=named, dtype=dtype_in_name(rest))
+
+
+def _of_model(test_id: str, model: ModelRules) -> CollectedTest:
+    found = model.test(test_id)
+    if found is None:
+        raise UnknownTestError(f"the model has no test {test_id}", [test.id for test in model.check.collected()])
+    return found
 
 
 def _longest_head(name: str, known: Container[str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from selector.manifests.decision import NOT_GOVERNED
 from selector.manifests.explaining import name_traps, value_traps
 from selector.manifests.explaining.trap_case import Case, Trap
+from selector.manifests.models import is_model_file
 
 _LOOKS: tuple[Callable[[Case], Iterator[Trap]], ...] = (
     name_traps.class_ignored,
@@ -33,4 +34,6 @@ def traps(case: Case) -> tuple[Trap, ...]:
     """All traps of a case; of a function about which nothing is asked, that is the only one."""
     if case.compat.resolution.rule == NOT_GOVERNED:
         return tuple(name_traps.function_not_governed(case))
+    if is_model_file(case.test.file):  # which the framework does not read at all
+        return ()
     return tuple(trap for look in _LOOKS for trap in look(case))

@@ -19,6 +19,7 @@ MIN_LINES = 20
 def across(manifests: Sequence[Checked]) -> Iterator[Finding]:
     """Files with two blocks, and sections that are copied from manifest to manifest."""
     yield from _doubled_paths(manifests)
+    yield from _doubled_models(manifests)
     yield from _copied_globals(manifests)
 
 
@@ -36,6 +37,17 @@ def _doubled_paths(manifests: Sequence[Checked]) -> Iterator[Finding]:
             line = earlier.placed.place(place).line
             message = f"the file is listed in {name} {line} already, which counts; this block is ignored"
             yield checked.report("duplicate-path", where, message)
+
+
+def _doubled_models(manifests: Sequence[Checked]) -> Iterator[Finding]:
+    first: dict[str, tuple[Checked, Path]] = {}
+    for checked in manifests:
+        for path, model in checked.whole_models():
+            earlier, place = first.setdefault(model.name, (checked, path))
+            if (earlier, place) != (checked, path):
+                where = f"{earlier.document.name}, line {earlier.placed.place(place).line}"
+                message = f"the model {model.name} is in {where} already, which counts; this one is ignored"
+                yield checked.report("duplicate-model", path, message)
 
 
 def _copied_globals(manifests: Sequence[Checked]) -> Iterator[Finding]:

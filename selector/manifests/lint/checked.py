@@ -11,9 +11,12 @@ from pydantic import BaseModel
 from selector.manifests.check import check
 from selector.manifests.document import ManifestDocument, Path, Placed, read_document
 from selector.manifests.findings import Finding, Severity
+from selector.manifests.model_rules import MODELS
+from selector.manifests.model_schema import ModelSpec
 from selector.manifests.oddities import FILES
+from selector.manifests.precision import Precision
 from selector.manifests.rulebook import report
-from selector.manifests.schema import Entry, FileBlock, Manifest, Precision, SuiteConfig
+from selector.manifests.schema import Entry, FileBlock, Manifest, SuiteConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,10 @@ class Checked:
         for path, block in self.blocks():
             for index, entry in enumerate(block.tests):
                 yield (*path, "tests", index), block, entry
+
+    def whole_models(self) -> Iterator[tuple[Path, ModelSpec]]:
+        """What the manifest says about whole models, with its paths."""
+        return (((*MODELS, index), model) for index, model in enumerate(self.suite.models))
 
     def value(self, path: Path) -> object:
         """The plain value at a path, as YAML has it; None when there is none."""

@@ -34,6 +34,10 @@ def inside(checked: Checked) -> Iterator[Finding]:
     for path, block, entry in checked.entries():
         yield from _entry(checked, path, block, entry)
     yield from _dtype_words(checked)
+    for path, model in checked.whole_models():
+        if model.uses is None:
+            message = f"nothing is on record of what the model {model.name} uses, so every change of code leads to it"
+            yield checked.report("model-without-uses", path, message)
     yield from in_inputs(checked)
     yield from in_listing(checked)
 

@@ -9,8 +9,11 @@ import json
 import re
 from collections.abc import Collection, Iterator
 
+from selector.manifests.document import Path
 from selector.manifests.findings import Finding
 from selector.manifests.lint.checked import Checked
+from selector.manifests.model_schema import ModelSpec
+from selector.manifests.schema import Entry
 from selector.types import Mode
 
 _LINK = re.compile(r"https?://[^/\s]+/(?P<repo>[\w.-]+/[\w.-]+)/(?:issues|pull)/(?P<number>\d+)\S*")
@@ -49,7 +52,8 @@ def citing_closed(checked: Checked, closed: Collection[str]) -> Iterator[Finding
     one repository, which then is the one that is meant."""
     repositories = {issue.partition("#")[0] for issue in closed}
     home = next(iter(repositories)) if len(repositories) == 1 else ""
-    for path, _, entry in checked.entries():
+    entries: list[tuple[Path, Entry | ModelSpec]] = [(path, entry) for path, _, entry in checked.entries()]
+    for path, entry in (*entries, *checked.whole_models()):
         if entry.issue is None or entry.mode is Mode.MANDATORY_SUCCESS:
             continue
         issue = canonical(entry.issue)

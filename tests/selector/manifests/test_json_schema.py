@@ -56,6 +56,28 @@ FULL: dict[str, Any] = yaml.safe_load(
         supported_ops: [add, {name: mul, dtypes: [{name: float16}]}]
         supported_modules: [Linear]
         input_config: {seed: 1}
+      models:
+        - name: granite
+          transformers: {config: GraniteConfig, model: AutoModelForCausalLM, sizes: {hidden_size: 32}}
+          seed: 1
+          inputs: [{name: input_ids, shape: [1, 8], kind: tokens, below: 64, seed: 2}]
+          output: logits
+          compare: [logits, {name: greedy, tokens: 4}, {name: top_k, k: 3, agreement: 0.5}]
+          dtypes: [float32, {name: float16, precision: {atol: 0.1, rtol: 0.1}, force_xfail: true}]
+          uses: {recorded_with: torch 2.13.0, operators: [mm], names: [torch.nn.modules.linear.Linear]}
+          mode: mandatory_success
+          tags: [model]
+          labels: [unit]
+          reason: it is small
+          issue: "#1"
+          owner: device team
+          expires: "2027-01-31"
+          platforms: [x86_64]
+          timeout_s: 60
+        - {name: own, import_path: "a.b:make", arguments: {width: 2}, inputs: [{shape: [1, 2], kind: normal}],
+           output: "", compare: [logits], dtypes: [float32]}
+        - {name: local, weights: /models/x, inputs: [{name: input_ids, shape: [1, 2], below: 9}], compare: [logits],
+           dtypes: [float16]}
     """
 )
 

@@ -33,6 +33,11 @@ test_suite_config:
 ENTRY = '        - names: [TestA::test_one, "test_p.*"]\n          labels: [trunk]\n'
 MODEL = "- names: [test_m]\n  edits: {ops: {include: [{name: add, sample_inputs_func: {args: [%s]}%s}]}}"
 
+WHOLE_MODEL = """\
+  models:
+    - {name: one, import_path: "a:b", inputs: [{shape: [1], below: 2}], compare: [logits], dtypes: [half], uses: {}}
+""".replace("half", "float16")
+
 
 def entry(text: str) -> str:
     """The good manifest with another first entry, in lines 7 and following."""
@@ -78,6 +83,8 @@ BREAKS: dict[str, tuple[str, int]] = {
     "unreachable-label": (GOOD.replace("labels: [trunk]", "labels: [smoke]"), 8),
     "dotted-operator": (GOOD.replace("[{name: add}]", "[{name: nn.functional.gelu}]"), 11),
     "allow-list-empties": (GOOD.replace("[add, nn.functional.gelu]", "[]"), 14),
+    "duplicate-model": (GOOD + WHOLE_MODEL + WHOLE_MODEL.partition("models:\n")[2], 17),
+    "model-without-uses": (GOOD + WHOLE_MODEL.replace(", uses: {}", ""), 16),
     "precision-string": (GOOD.replace("0.001", "1e-3"), 13),
 }  # fmt: skip  # a table
 
