@@ -249,8 +249,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_thnn_fused_lstm_cell_backward_impl", spyre::lstm_cell_backward);
   m.impl("_thnn_fused_gru_cell", spyre::gru_cell);
   m.impl("_thnn_fused_gru_cell_backward", spyre::gru_cell_backward);
-  // Their composite versions refuse, or lose precision on, a device type that they do not know.
-  for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm"}) {
+  // Their composite versions refuse, or lose precision on, a device type that they do not know; that of embeddings asks
+  // for an operator that a device with embeddings need not have.
+  for (const char* name : {"mode", "mode.values", "native_layer_norm", "native_batch_norm", "embedding"}) {
     m.impl(name, CppFunction::makeFromBoxedFunction<&spyre::host_fallback>());
   }
 }

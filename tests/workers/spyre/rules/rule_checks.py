@@ -79,6 +79,15 @@ def test_operators_over_the_host_take_every_dtype_that_lives_here() -> None:
     assert torch.tensor([1, 2, 3], device="spyre").cumsum(0).tolist() == [1, 3, 6]
 
 
+def test_an_embedding_does_not_ask_for_what_the_device_lacks() -> None:
+    """torch's composite of it asks for `index_select`, which is not on the list; torch-spyre has it whole."""
+    table = torch.arange(6, dtype=torch.float16).view(3, 2).to("spyre")
+    torch.spyre.take_operators()
+    found = torch.nn.functional.embedding(torch.tensor([2, 0], device="spyre"), table)
+    assert found.tolist() == [[4, 5], [0, 1]]
+    assert "aten::embedding" in torch.spyre.take_operators()
+
+
 @pytest.mark.parametrize(
     ("written", "stored"),
     [
