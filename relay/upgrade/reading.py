@@ -51,10 +51,15 @@ class ReportError(ValueError):
 
 def read_report(data: bytes | str) -> UpgradeReport:
     """The report of a JSON text. Raises `ReportError`."""
+    return report_of(read_document(data))
+
+
+def read_document(data: bytes | str) -> UpgradeDocument:
+    """The document of a JSON text; whether its numbers are in its lists is not looked at. Raises `ReportError`."""
     if len(data) > REPORT_CAP:
         raise ReportError(f"the report is larger than {REPORT_CAP // 1024 // 1024} MiB")
     try:
-        return report_of(UpgradeDocument.model_validate_json(data))
+        return UpgradeDocument.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the whole"

@@ -1,0 +1,43 @@
+"""The findings of a report as people go through them: by duty, and in a duty by what they have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selector.types import Mode
+from selector.upgrade.types import Duty, Evidence, Finding, UpgradeReport
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Findings that one look settles. `evidence` is what they share, as far as the first of them tells."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    evidence: tuple[Evidence, ...]
+
+
+def with_duty(report: UpgradeReport, duty: Duty) -> tuple[Finding, ...]:
+    """The findings of one duty, in the order of the report."""
+    return tuple(finding for finding in report.findings if finding.duty is duty)
+
+
+def causes_of(findings: Sequence[Finding]) -> tuple[Cause, ...]:
+    """Grouped by cause, in the order of their first findings; what names no cause goes by its file."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.cause or finding.changed.test.file, []).append(finding)
+    return tuple(Cause(name, tuple(group), _shared(name, group[0])) for name, group in groups.items())
+
+
+def suggested_modes(findings: Sequence[Finding]) -> list[tuple[Mode, int]]:
+    """How many are proposed to be governed in which mode, the most frequent first."""
+    return Counter(finding.suggested for finding in findings if finding.suggested is not None).most_common()
+
+
+def _shared(name: str, first: Finding) -> tuple[Evidence, ...]:
+    """What is about the cause itself, else the strongest that there is."""
+    evidence = first.changed.evidence
+    return tuple(it for it in evidence if it.symbol and it.symbol in name) or evidence[:1]

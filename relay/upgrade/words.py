@@ -1,0 +1,139 @@
+"""Every sentence of an upgrade report for people, as functions named after the situation."""
+
+from __future__ import annotations
+
+from selector.types import Mode
+from selector.upgrade.types import (
+    ChangedTest,
+    Duty,
+    Finding,
+    Governed,
+    OpInfoChange,
+    OutcomeDifference,
+    OutcomeKind,
+    TestChange,
+    UpgradeReport,
+)
+
+#: What each duty asks for, under its heading.
+DUTIES = {
+    Duty.MUST: "The manifests ask for these tests, and upstream changed them: does the device still do what they ask?",
+    Duty.SHOULD: "The manifests ask for these tests, and upstream changed what they test.",
+    Duty.NEW: "No entry of the manifests names these tests yet. The mode is proposed from tests that are like them.",
+    Duty.NOTHING: "Unchanged, or not asked for by the manifests.",
+}
+CHANGES = {
+    TestChange.ADDED: "new",
+    TestChange.REMOVED: "removed",
+    TestChange.MOVED: "moved",
+    TestChange.RENAMED: "renamed",
+    TestChange.BODY: "body changed",
+    TestChange.DECORATORS: "decorators changed",
+    TestChange.HELPER: "a helper changed",
+    TestChange.CODE: "code under test changed",
+    TestChange.UNCHANGED: "unchanged",
+}
+OUTCOMES = {
+    OutcomeKind.BROKEN: "passed before and does not now, and the test is the same",
+    OutcomeKind.MEANING: "ended otherwise, and the test itself changed: it may ask for something else",
+    OutcomeKind.FLAKY: "did not end the same each time on one release",
+    OutcomeKind.FIXED: "did not pass before and does now",
+}
+
+
+def title(report: UpgradeReport) -> str:
+    return f"Upgrade {report.base} to {report.head} on {report.device}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 test`, `2,400 tests`; `what` is one of them."""
+    plural = what if number == 1 else f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
+    return f"{number:,} {plural}"
+
+
+def compared(report: UpgradeReport) -> str:
+    difference = report.difference
+    files = f"{difference.files_before:,} test files before, {difference.files_after:,} after"
+    return f"{files}; {counted(len(difference.tests), 'test')} in either"
+
+
+def changed_how(changed: ChangedTest) -> str:
+    """`moved, body changed; was test/a.py::A::test_b (90 % sure)`."""
+    words = ", ".join(CHANGES[change] for change in changed.changes)
+    if changed.former is None:
+        return words
+    sure = "" if changed.confidence >= 1 else f" ({changed.confidence:.0%} sure)"
+    return f"{words}; was {changed.former}{sure}"
+
+
+def entry(governed: Governed) -> str:
+    """`nn.yaml:7 mandatory_success, 12 variants before, 14 after; two dtypes more`."""
+    counts = [
+        f"{number:,} {'variants ' if not index else ''}{when}"
+        for index, (number, when) in enumerate(
+            ((governed.variants_before, "before"), (governed.variants_after, "after"))
+        )
+        if number is not None
+    ]
+    told = ", ".join([f"{governed.provenance} {governed.mode}", *counts])
+    return f"{told}; {governed.note}" if governed.note else told
+
+
+def suggestion(finding: Finding) -> str:
+    return "" if finding.suggested is None else f"proposed: {finding.suggested}"
+
+
+def modes(found: list[tuple[Mode, int]]) -> str:
+    """`proposed: skip for 12, xfail for 3`."""
+    return "proposed: " + ", ".join(f"{mode} for {number:,}" for mode, number in found) if found else ""
+
+
+def operator(change: OpInfoChange) -> str:
+    """What differs of an operator's entry."""
+    if change.change is TestChange.ADDED:
+        return f"new, {_dtypes(change.dtypes_after)}"
+    if change.change is TestChange.REMOVED:
+        return "removed"
+    parts = [aspect.value for aspect in change.aspects]
+    gained, lost = change.dtypes_after - change.dtypes_before, change.dtypes_before - change.dtypes_after
+    parts += [f"gained {_dtypes(gained)}"] if gained else []
+    parts += [f"lost {_dtypes(lost)}"] if lost else []
+    return ", ".join(parts)
+
+
+def outcomes(difference: OutcomeDifference) -> str:
+    """`3 broken by upgrade, 1 flaky; 400 ended the same, 2 ran before only, 5 after only`."""
+    told = [f"{difference.count(kind):,} {kind}" for kind in OUTCOMES if difference.count(kind)]
+    rest = [f"{difference.same:,} ended the same"]
+    rest += [f"{difference.only_before:,} ran before only"] if difference.only_before else []
+    rest += [f"{difference.only_after:,} after only"] if difference.only_after else []
+    return "; ".join(part for part in (", ".join(told), ", ".join(rest)) if part)
+
+
+def by_model(model: str) -> str:
+    return f"Written by the model {model} about this area of the change. Nothing is counted by it, and it may be wrong."
+
+
+def more(number: int, what: str) -> str:
+    return f"and {counted(number, f'more {what}')}; the report in JSON has all of them"
+
+
+def cut_here() -> str:
+    return "There is no room for more here; the report in JSON has all of it."
+
+
+def took(seconds: float) -> str:
+    return f"compared in {seconds:.1f} s" if seconds else ""
+
+
+def nothing_of(duty: Duty) -> str:
+    return {
+        Duty.MUST: "No test that the manifests ask for was changed.",
+        Duty.SHOULD: "Of no other test that they ask for the code under test changed.",
+        Duty.NEW: "Every test is named by an entry.",
+        Duty.NOTHING: "No test is left over.",
+    }[duty]
+
+
+def _dtypes(dtypes: frozenset[str]) -> str:
+    return " ".join(sorted(dtypes)) or "no dtypes"
