@@ -27,6 +27,9 @@ log = structlog.get_logger(__name__)
 
 #: Until the relay has said how often it wants to hear of us.
 FIRST_INTERVAL_S = 20.0
+#: After a word that the relay did not hear, twice as long after each more: a worker may start before its relay, and
+#: somebody looks for it then.
+_FIRST_RETRY_S = 1.0
 #: Whatever the relay says, it is not asked more often, nor forgotten for longer.
 _LEAST_S, _MOST_S = 0.05, 300.0
 
@@ -52,6 +55,7 @@ class Presence:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="presence", daemon=True)
         self._interval_s = first_interval_s
+        self._retry_s = _FIRST_RETRY_S
         self._heard = True
 
     def __enter__(self) -> Self:
@@ -75,7 +79,14 @@ class Presence:
     def _run(self) -> None:
         while not self._ended.is_set():
             self._say(leaving=False)
-            self._ended.wait(self._interval_s)
+            self._ended.wait(self._pause_s())
+
+    def _pause_s(self) -> float:
+        if self._heard:
+            self._retry_s = _FIRST_RETRY_S
+            return self._interval_s
+        pause_s, self._retry_s = self._retry_s, 2 * self._retry_s
+        return min(pause_s, self._interval_s)
 
     def _say(self, *, leaving: bool) -> None:
         try:

@@ -51,3 +51,12 @@ def test_a_relay_that_does_not_listen_is_told_of_once_and_asked_again(
         presence.start()
         until(lambda: bool(relay.present))
     assert [line["log_level"] for line in said] == ["warning", "info"]
+
+
+def test_a_relay_that_begins_after_its_worker_hears_of_it_soon(relay: RelayDouble, channel: RelayClient) -> None:
+    """Not only after the pause between two words that were heard."""
+    relay.failures["presence"] = deque([503])
+    with Presence(channel, describe, first_interval_s=3_600) as presence:
+        presence.start()
+        until(lambda: bool(relay.present))
+    assert relay.present[0].leaving is False
