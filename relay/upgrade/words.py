@@ -34,7 +34,7 @@ CHANGES = {
     TestChange.UNCHANGED: "unchanged",
 }
 OUTCOMES = {
-    OutcomeKind.BROKEN: "passed before and does not now, and the test is the same",
+    OutcomeKind.BROKEN: "ended better before, and the test is the same",
     OutcomeKind.MEANING: "ended otherwise, and the test itself changed: it may ask for something else",
     OutcomeKind.FLAKY: "did not end the same each time on one release",
     OutcomeKind.FIXED: "did not pass before and does now",
