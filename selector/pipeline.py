@@ -20,8 +20,10 @@ from selector.cut import WHOLE, Cut, Ground, cut_plan
 from selector.heard import Heard
 from selector.known import NOTHING, Known
 from selector.manifests import ManifestSet, admit
+from selector.manifests.models import is_model_file
 from selector.ownership import Ownership, link_tests
 from selector.ownership.links import EVIDENCE_CAP
+from selector.ownership.models import model_files
 from selector.ownership.widening import widen, widening_reasons
 from selector.plan_key import model_digest, plan_key
 from selector.trees import SourceTree, tree_id_of
@@ -87,8 +89,10 @@ def select(
         return Outcome(change, _nothing(asked, funnel, "no changed file can affect a test"))
 
     with watch("ownership"):
-        catalog = build_catalog(head, cache)
-        ownership = link_tests(change, catalog, f"{title}\n{body}", asked.heard.known)
+        upstream = build_catalog(head, cache)
+        models = model_files(manifests)
+        ownership = link_tests(change, upstream, f"{title}\n{body}", asked.heard.known, models)
+        catalog = upstream.beside(models)
     with watch("triage"):
         triaged = _triaged(asked, change, catalog, ownership)
     if triaged.state is SelectionState.NOTHING_AFFECTED:
@@ -162,7 +166,7 @@ def _triaged(asked: _Asked, change: ChangeSet, catalog: Catalog, ownership: Owne
             sources=Sources(asked.head, asked.manifests, asked.heard.known.observed),
             budget=asked.budget,
         )
-        if result.kept:
+        if not all(is_model_file(candidate.test.file) for candidate in result.kept):
             return _Triaged(result, SelectionState.SELECTED)
         if _only_tests_went(change):
             return _Triaged(result, SelectionState.NOTHING_AFFECTED, ("the change only removes tests",))

@@ -7,8 +7,8 @@ collected tests out of one entry, and tests created at import time share one ent
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from selector.catalog.edges import FileEdge
@@ -109,6 +109,10 @@ class Catalog:
 
     def __iter__(self) -> Iterator[CatalogTest]:
         return (test for file in self.files.values() for test in file.tests)
+
+    def beside(self, more: Sequence[TestFile]) -> Catalog:
+        """The same catalog with more entries, none of which stands in it already."""
+        return replace(self, files={**self.files, **{file.path: file for file in more}}) if more else self
 
     @cached_property
     def dependents(self) -> Mapping[str, tuple[tuple[TestFile, FileEdge], ...]]:

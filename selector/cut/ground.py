@@ -37,7 +37,7 @@ class Ground:
     @cached_property
     def _files(self) -> Collection[str]:
         """The files of which anything can run."""
-        listed = self._manifests.files() if self._manifests is not None else None
+        listed = {*self._manifests.files(), *self._manifests.models} if self._manifests is not None else None
         return [path for path in self._catalog.files if listed is None or path in listed]
 
     @cached_property

@@ -19,6 +19,7 @@ from selector.types import Mode
 MAX_ELEMENTS = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_BACKEND = re.compile(r"[A-Za-z_]\w{0,79}")
 _SOURCES = ("transformers", "import_path", "weights")
 
 
@@ -34,6 +35,12 @@ def _import_path(path: str) -> str:
     if not _IMPORT_PATH.fullmatch(path):
         raise ValueError("write `package.module:factory`; the factory is called and gives the model")
     return path
+
+
+def _backend(name: str) -> str:
+    if not _BACKEND.fullmatch(name):
+        raise ValueError("write the name of a backend of `torch.compile`, such as aot_eager_decomp_partition")
+    return name
 
 
 def _as_named(value: object) -> object:
@@ -98,6 +105,7 @@ class ModelSpec(Section):
     seed: Annotated[int, Field(ge=0)] = 0
     inputs: Annotated[tuple[ModelInputSpec, ...], Field(min_length=1)]
     output: str = "logits"
+    compiled_by: Annotated[str, AfterValidator(_backend)] = ""
     compare: Annotated[tuple[Annotated[ComparisonSpec, BeforeValidator(_as_named)], ...], Field(min_length=1)]
     dtypes: Annotated[tuple[Annotated[DtypeItem, BeforeValidator(_as_named)], ...], Field(min_length=1)]
     uses: ModelUses | None = None

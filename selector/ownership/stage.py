@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from selector.catalog import Catalog
+from selector.catalog import Catalog, TestFile
 from selector.change import ChangeSet, FileChange
 from selector.known import NOTHING, Known
 from selector.ownership.description import named_in_description
@@ -13,6 +13,7 @@ from selector.ownership.docstrings import docstring_readers
 from selector.ownership.edited import edited_tests, supporting_files
 from selector.ownership.executed import executed_links
 from selector.ownership.links import Link, Rule
+from selector.ownership.models import model_links
 from selector.ownership.observed import observed_links
 from selector.ownership.operators import naming_operators, operator_driven
 from selector.ownership.outcomes import outcome_links
@@ -48,8 +49,10 @@ def link_tests(
     catalog: Catalog,
     description: str = "",
     known: Known = NOTHING,
+    models: Sequence[TestFile] = (),
 ) -> Ownership:
-    """Candidates for all relevant files of `change`. `description` is its author's untrusted text."""
+    """Candidates for all relevant files of `change`. `description` is its author's untrusted text; `models` are whole
+    models, which are no part of the catalog."""
     links: dict[BaseTest, _Joined] = {}
     unlinked: list[FileChange] = []
     for file in change.relevant:
@@ -67,6 +70,7 @@ def link_tests(
     # a change that no rule ties to any test is widened or proven harmless, never guessed at
     if links and not all(file.only_documents for file in change.relevant):
         _join(links, weighing.beyond({test.file for test in links}))
+    _join(links, model_links(change.relevant, models))
     candidates = (joined.candidate(test, weighing) for test, joined in links.items())
     return Ownership(tuple(sorted(candidates, key=rank)), tuple(unlinked), weighing.probabilities())
 

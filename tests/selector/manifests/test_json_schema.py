@@ -62,6 +62,7 @@ FULL: dict[str, Any] = yaml.safe_load(
           seed: 1
           inputs: [{name: input_ids, shape: [1, 8], kind: tokens, below: 64, seed: 2}]
           output: logits
+          compiled_by: aot_eager_decomp_partition
           compare: [logits, {name: greedy, tokens: 4}, {name: top_k, k: 3, agreement: 0.5}]
           dtypes: [float32, {name: float16, precision: {atol: 0.1, rtol: 0.1}, force_xfail: true}]
           uses: {recorded_with: torch 2.13.0, operators: [mm], names: [torch.nn.modules.linear.Linear]}

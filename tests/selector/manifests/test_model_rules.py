@@ -103,6 +103,7 @@ def test_a_manifest_that_skips_a_model_keeps_it_from_running_before_anything_is_
         ("name: bfloat16", "name: int8", "a model is computed in"),
         ("name: bfloat16", "name: float16", "a dtype stands there twice"),
         ("[logits,", "[logits, logits,", "a comparison stands there twice"),
+        ("tags: [model]", "compiled_by: a b", "write the name of a backend"),
         ("[logits,", "[loggits,", "`name` must be"),
     ],
 )
