@@ -53,6 +53,7 @@ from relay.web import (
     token_api,
     triage_proxy,
     trunk_api,
+    upgrade_api,
     webhook,
     worker_api,
 )
@@ -91,6 +92,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     trunk_api.router,
     quality_api.router,
     manifests_api.router,
+    upgrade_api.router,
+    upgrade_api.read_router,
     crcr_results.router,
     crcr_queries.router,
     stream.router,
@@ -104,7 +107,7 @@ OWN_DOORS = (
     probes.router,
     *(webhook.router, callback.router, crcr_results.router, sign_in.router),
     *(worker_api.router, presence_api.router, triage_proxy.router),
-    *(operator_api.router, dispatch_api.router, token_api.router, action_api.router),
+    *(operator_api.router, dispatch_api.router, token_api.router, action_api.router, upgrade_api.router),
 )
 
 

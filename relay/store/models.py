@@ -108,6 +108,8 @@ class Run(Base):
     """One answer that was asked for: an upstream change on a device, for the nth time. `identity` makes asking twice
     the same as asking once.
 
+    `release` is the torch that the tests need (`2.14`), empty where the nearest will do.
+
     `work_class`, `group_key` and `asked` are what `relay.runs.scheduling` places it by. `served_s` are the seconds of
     its leases that have ended, `served_at` is when a worker last took one.
     """
@@ -136,6 +138,7 @@ class Run(Base):
     rerun_of: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
     only: Mapped[list[str]] = mapped_column(JSON, default=list)
     full: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
+    release: Mapped[str] = mapped_column(String(100), default="")
     work_class: Mapped[WorkClass] = mapped_column(default=WorkClass.PULL_REQUEST)
     group_key: Mapped[str] = mapped_column(CappedText(GROUP_CAP), default="")
     asked: Mapped[bool] = mapped_column(default=False)

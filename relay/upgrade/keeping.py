@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from relay.store.many_rows import insert_rows
 from relay.store.upgrade_models import Upgrade, UpgradeTest
 from relay.upgrade.document import EvidencePart, FindingPart, TestPart, UpgradeDocument
 from relay.upgrade.reading import read_document, report_of
@@ -74,7 +73,7 @@ def keep_report(session: Session, new: Publication, by: str, now: datetime) -> t
     session.flush()
     rows = [_row(kept.id, document, finding) for finding in _listed(document)]
     for start in range(0, len(rows), _ROWS_AT_ONCE):
-        insert_rows(session, UpgradeTest, rows[start : start + _ROWS_AT_ONCE])
+        session.execute(insert(UpgradeTest), rows[start : start + _ROWS_AT_ONCE])
     return kept, False
 
 

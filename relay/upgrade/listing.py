@@ -88,7 +88,7 @@ def list_tests(session: Session, upgrade_id: int, wanted: TestFilter, *, limit: 
     here = _conditions(upgrade_id, wanted)
     matching = here if wanted.cause is None else (*here, UpgradeTest.cause == wanted.cause)
     counted = select(UpgradeTest.cause, func.count()).where(*here).group_by(UpgradeTest.cause)
-    causes = session.execute(counted.order_by(func.count().desc(), UpgradeTest.cause)).tuples().all()
+    causes = session.execute(counted.order_by(func.count().desc(), UpgradeTest.cause)).all()
     rows = session.scalars(select(UpgradeTest).where(*matching).order_by(UpgradeTest.id).offset(offset).limit(limit))
     return UpgradeTestPage(
         tests=tuple(map(_test, rows)),

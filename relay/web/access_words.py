@@ -26,6 +26,7 @@ _ACTIONS = {
     "audit.start": "started an audit",
     "dispatch.submit": "submitted a dispatch",
     "outbox.replay": "sent dead letters again",
+    "upgrade.publish": "published an upgrade report",
     "token.create": "made a token",
     "token.revoke": "revoked a token",
     "page.sign_in": "signed in",

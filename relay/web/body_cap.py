@@ -20,6 +20,7 @@ MEBIBYTE = 1024 * 1024
 BODY_CAPS = {
     "/api/v1/worker/triage/": 4 * MEBIBYTE,
     "/api/v1/worker/": 32 * MEBIBYTE,
+    "/api/v1/upgrades": 32 * MEBIBYTE,
     "/api/crcr/results": 2 * MEBIBYTE,
     "/api/": 64 * 1024,
 }

@@ -40,6 +40,7 @@ _UNKNOWN = {
     "letter_id": ("There is no delivery 96.", "GET /api/v1/outbox shows the deliveries there are."),
     "row_id": ("There is no webhook 41.", "GET /api/v1/inbox shows those that came."),
     "token_id": ("There is no token 3.", "GET /api/v1/tokens?every=true shows the tokens there are."),
+    "upgrade_id": ("There is no upgrade report 2.", "GET /api/v1/upgrades shows the reports there are."),
     "name": ("There is no backend acme/torch-acme.", "GET /api/v1/backends shows those there are."),
     "number": ("No run of pull request 4711 is on record.", "GET /api/v1/runs shows the runs there are."),
     "sha": ("No run of commit 1f1f1f1f is on record.", "GET /api/v1/runs shows the runs there are."),

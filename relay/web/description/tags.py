@@ -19,6 +19,7 @@ TAGS: tuple[Mapping[str, str], ...] = (
     {"name": "audits", "description": "Audits, and how good the selections are"},
     {"name": "backends", "description": "Other repositories' backends, by what they report"},
     {"name": "deliveries", "description": "What came in (inbox) and what goes out (outbox)"},
+    {"name": "upgrades", "description": "What upgrades of upstream mean for a device: published reports"},
     {"name": "operator", "description": "What changes runs; takes a token of scope `operate`"},
     {"name": "access", "description": "Tokens, and the log of what operators did"},
     {"name": "worker", "description": "How workers get work and report; takes a token of scope `worker`"},

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 from relay.web.description.examples.logs import LOGS
 from relay.web.description.examples.overview import OVERVIEW
 from relay.web.description.examples.runs import RUNS, TEST
+from relay.web.description.examples.upgrades import UPGRADES
 from relay.web.description.examples.work import WORK
 
-_MODELS: tuple[BaseModel, ...] = (*RUNS, *LOGS, *OVERVIEW, *WORK)
+_MODELS: tuple[BaseModel, ...] = (*RUNS, *LOGS, *OVERVIEW, *UPGRADES, *WORK)
 
 
 def examples_of_classes() -> dict[str, object]:
@@ -46,6 +47,7 @@ PARAMETERS: Mapping[str, object] = {
     "letter_id": 96,
     "row_id": 41,
     "token_id": 3,
+    "upgrade_id": 2,
     "owner": "acme",
     "name": "torch-acme",
     "number": 4711,
