@@ -9,12 +9,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from relay.contract import ManifestText
+from relay.contract import ManifestText, ModelOrder
 from selector.manifests import MAX_BYTES, ManifestDocument, ManifestError, ManifestSet, load_manifests, resolve
 from selector.manifests.profiles import Profile
 from selector.types import CollectedTest
@@ -38,6 +38,12 @@ class LoadedManifests:
     digest: str
     problem: str | None
     rules: ManifestSet | None = field(default=None, repr=False, compare=False)
+
+    def models(self, files: Iterable[str]) -> tuple[ModelOrder, ...]:
+        """The models among what stands for files in test ids, each once and in that order, for a worker to run."""
+        known = self.rules.models if self.rules is not None else {}
+        wanted = (file for file in dict.fromkeys(files) if file in known)
+        return tuple(ModelOrder(file=file, check=known[file].check.as_json()) for file in wanted)
 
 
 @dataclass(frozen=True, slots=True)

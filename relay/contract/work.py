@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -110,6 +110,14 @@ class TestOrder(Message):
     timeout_s: TimeoutSeconds | None = None
 
 
+class ModelOrder(Message):
+    """A whole model that tests of a shard are about. `file` is what stands for a file in their ids (`models/granite`),
+    `check` a `selector.manifests.models.ModelCheck` as JSON."""
+
+    file: str
+    check: dict[str, Any]
+
+
 def is_weak_sandbox(told: str) -> bool:
     """Whether a worker says that its test processes are not confined as they should be: `bubblewrap` alone is whole;
     anything after a colon is what it lacks. Nothing said is nothing known."""
@@ -137,7 +145,8 @@ class TestedOn(Message):
 
 class Lease(Message):
     """The right to work on one shard for `expires_in_s` seconds, renewed by heartbeats. `tested_on` is the environment
-    that the run was planned on, for the shards that run its tests. `traceparent` is what spans of the shard belong to
+    that the run was planned on, for the shards that run its tests. `models` are those that its tests are about, as the
+    manifests have them now; one that they have no more is missing. `traceparent` is what spans of the shard belong to
     (W3C Trace Context), empty while no spans are sent."""
 
     lease_id: str
@@ -149,6 +158,7 @@ class Lease(Message):
     change: Change
     select: SelectOrder | None = None
     tests: tuple[TestOrder, ...] = ()
+    models: tuple[ModelOrder, ...] = ()
     tested_on: TestedOn | None = None
     traceparent: str = Field(default="", max_length=55)
 

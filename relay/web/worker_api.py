@@ -170,6 +170,7 @@ def _message(context: RelayContext, leased: LeasedShard, manifests: LoadedManife
         change=_change(run, context.settings.upstream_clone_url),
         select=_select_order(context, leased, manifests) if shard.kind is ShardKind.SELECT else None,
         tests=tuple(_order(test) for test in leased.tests),
+        models=manifests.models(test.file for test in leased.tests),
         tested_on=TestedOn.model_validate(run.tested_on) if run.tested_on and shard.kind is ShardKind.TEST else None,
         traceparent=run_traceparent(run),
     )

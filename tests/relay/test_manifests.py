@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 
 from relay.contract import ManifestText
-from relay.manifests import ManifestFolderError, ManifestStore, manifest_files, read_manifest, what_manifests_say
+from relay.manifests import (
+    LoadedManifests,
+    ManifestFolderError,
+    ManifestStore,
+    manifest_files,
+    read_manifest,
+    what_manifests_say,
+)
 from selector.manifests import MAX_BYTES, ManifestDocument, load_manifests
+from selector.manifests.models import ModelCheck
 
 GOOD = "test_suite_config:\n  files:\n    - path: ${TORCH_ROOT}/test/%s\n      unlisted_test_mode: skip\n"
 BAD = GOOD.replace("skip", "maybe")
@@ -213,3 +221,13 @@ def test_nothing_is_said_without_a_set_or_about_what_is_no_test(tmp_path: Path) 
     write(tmp_path / "a.yaml", REMARKED)
     loaded = ManifestStore(tmp_path).current()
     assert what_manifests_say(loaded, "a.py", base="a.py", op="", dtype="", device="spyre") is None
+
+
+def test_models_are_handed_out_by_what_stands_for_a_file_in_their_tests_each_once(tmp_path: Path) -> None:
+    source = 'import_path: "a:b", inputs: [{shape: [1], below: 2}], compare: [logits], dtypes: [float16]'
+    write(tmp_path / "m.yaml", f"test_suite_config: {{files: [], models: [{{name: one, {source}}}]}}\n")
+    loaded = ManifestStore(tmp_path).current()
+    (order,) = loaded.models(["test/test_a.py", "models/one", "models/gone", "models/one"])
+    assert order.file == "models/one"
+    assert ModelCheck.from_json(order.check).import_path == "a:b"
+    assert LoadedManifests((), "", None).models(["models/one"]) == ()

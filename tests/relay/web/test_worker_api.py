@@ -124,6 +124,22 @@ def test_a_manifests_wishes_about_the_process_reach_the_worker(context: RelayCon
     assert {view.id: (view.isolate, view.timeout_s) for view in views} == told
 
 
+def test_tests_of_a_model_come_with_the_model(context: RelayContext, worker: Worker) -> None:
+    """As the manifests describe it: no worker has to be believed about what another one runs."""
+    run_id = arrive(context.store)
+    model = 'name: one, import_path: "a:b", inputs: [{shape: [1], below: 2}], compare: [logits], dtypes: [float16]'
+    text = f"test_suite_config: {{files: [], models: [{{{model}}}]}}"
+    (context.settings.manifest_dir / "models.yaml").write_text(text, encoding="utf-8")
+    selecting = worker.lease()
+    found = report([names(1)])
+    own = found.planned[0].model_copy(update={"file": "models/one"})
+    found = found.model_copy(update={"planned": (own,)})
+    worker.post(f"/shards/{selecting.shard_id}/selection", SelectionPosted(lease_id=selecting.lease_id, report=found))
+    testing = worker.lease()
+    assert (testing.run_id, selecting.models) == (run_id, ())
+    assert [(order.file, order.check["import_path"]) for order in testing.models] == [("models/one", "a:b")]
+
+
 def test_the_environment_a_run_was_planned_on_is_told_to_its_tests(context: RelayContext, worker: Worker) -> None:
     """All shards of a run have to answer from the same one."""
     arrive(context.store)
