@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import subprocess
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ GIT_TIMEOUT_S = 300
 _BATCH = 32
 #: How an entry of `git ls-tree` begins for a regular file.
 _REGULAR = ("100644 blob ", "100755 blob ")
+_LINK = "120000 blob "
 
 
 class TreeError(Exception):
@@ -67,6 +69,14 @@ class NamedTree(SourceTree, Protocol):
 
     def tree_id(self) -> str:
         """The id of the whole tree. Raises `TreeError` when git cannot tell it."""
+
+
+@runtime_checkable
+class LinkedTree(SourceTree, Protocol):
+    """A tree that knows its symbolic links. They are no files of it; who wants to follow one decides how."""
+
+    def links(self) -> Mapping[str, str]:
+        """By the path of each link the path inside the tree that it means; without those that lead out of it."""
 
 
 def tree_id_of(tree: SourceTree) -> str | None:
@@ -142,6 +152,23 @@ class DirectoryTree:
                     found.append(prefix + entry.name)
         return sorted(found)
 
+    def links(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for folder, folders, files in os.walk(self._root):
+            for name in (*folders, *files):
+                path = os.path.join(folder, name)
+                if os.path.islink(path):
+                    link = os.path.relpath(path, self._root)
+                    found.update(_inside(link, os.readlink(path)))
+        return found
+
+
+def _inside(link: str, target: str) -> Iterator[tuple[str, str]]:
+    """The link and what it means from the root of its tree, if that is inside."""
+    meant = posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
+    if not posixpath.isabs(target) and meant != "." and not meant.startswith(".."):
+        yield link, meant
+
 
 def _entries(folder: os.PathLike[str]) -> list[os.DirEntry[str]]:
     """What is in a folder; nothing for one that is gone or not ours to read."""
@@ -162,7 +189,7 @@ class GitTree:
     def __init__(self, repo: Path, rev: str) -> None:
         self._repo = repo
         self._rev = rev
-        self._objects = _list_objects(repo, rev)
+        self._objects = _listed(repo, rev, _REGULAR)
         self._batch: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitTree] | None = None
 
@@ -201,6 +228,15 @@ class GitTree:
             for path in batch:
                 object_id = self._objects.get(path)
                 yield SourceFile(path, object_id, texts[object_id] if object_id else None)
+
+    def links(self) -> Mapping[str, str]:
+        listed = _listed(self._repo, self._rev, (_LINK,))
+        targets = dict(self._fetch(tuple(dict.fromkeys(listed.values()))))
+        found: dict[str, str] = {}
+        for link, object_id in listed.items():
+            if target := as_text(targets[object_id]):
+                found.update(_inside(link, target))
+        return found
 
     def _fetch(self, object_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Each object with its content, a NUL byte for one that is missing: a partial clone may lack it."""
@@ -244,11 +280,12 @@ def _id_of_whole(content: bytes) -> str | None:
     return blob_id_of(content) if len(content) <= FILE_CAP else None
 
 
-def _list_objects(repo: Path, rev: str) -> Mapping[str, str]:
+def _listed(repo: Path, rev: str, kinds: tuple[str, ...]) -> Mapping[str, str]:
+    """The object ids of the entries of a revision that begin as one of `kinds`, by path."""
     listing = run_git(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", rev)
     objects: dict[str, str] = {}
     for entry in listing.decode("utf-8", errors="replace").split("\0"):
-        if entry.startswith(_REGULAR):
+        if entry.startswith(kinds):
             facts, _, path = entry.partition("\t")
             objects[path] = facts.rpartition(" ")[2]
     return objects

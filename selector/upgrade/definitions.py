@@ -1,0 +1,217 @@
+"""One Python file taken apart for comparing it with another version of itself: what each definition does, as a digest.
+
+What a definition does is its syntax without comments, docstrings, annotations and the ways to spell `super()` and
+`object`. A digest is of one text alone, so it is worth keeping (`selector.upgrade.definition_record`); which names lead
+where is the business of `selector.upgrade.names`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from selector.change.shared_source import first_line
+from selector.change.symbols import bound_names, without_docstring
+from selector.source import parse_module
+from selector.upgrade.digests import Digest, imported_here
+
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.ExceptHandler)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ROOTS_KEPT = frozenset({"self", "cls", "super"})
+
+
+class Kind(StrEnum):
+    """What a definition is; a name is bound by an assignment outside functions."""
+
+    FUNCTION = "function"
+    CLASS = "class"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One function, class or name. `body` and `decoration` are digests, that of a class without what is defined in it;
+    `uses` are the dotted names its text says, `marks` those of its decorators, `bases` those of a class. A symbol that
+    is defined several times, as in both branches of an `if`, is one definition of all of them."""
+
+    symbol: str
+    kind: Kind
+    line: int
+    end_line: int
+    body: str
+    decoration: str
+    uses: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class FileDefinitions:
+    """The definitions of one file by symbol (`Class.method`), in the order of the file. `imported` leads from a local
+    name to the dotted name it stands for, `starred` are modules from which everything is taken; `loose` is the digest
+    of the statements outside definitions. A file that does not parse has a digest of its text there."""
+
+    path: str
+    parsed: bool = False
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)
+    starred: tuple[str, ...] = ()
+    loose: str = ""
+
+
+def read_definitions(path: str, text: str | None) -> FileDefinitions:
+    """Take a file apart; one that is no text, or does not parse, has no definitions."""
+    file = FileDefinitions(path)
+    module = None if text is None else parse_module(text)
+    if module is None:
+        file.loose = Digest().of_text(text or "")
+        return file
+    try:
+        _Reader(file).read(module)
+    except RecursionError:
+        return FileDefinitions(path, loose=Digest().of_text(text or ""))
+    file.parsed = True
+    return file
+
+
+class _Reader:
+    """Fills a file from its syntax tree."""
+
+    def __init__(self, file: FileDefinitions) -> None:
+        self._file = file
+        self._parts: dict[str, list[Definition]] = {}
+        self._stars: dict[str, None] = {}
+
+    def read(self, module: ast.Module) -> None:
+        loose = Digest()
+        for statement in _flatten(module.body):
+            if not self._define(statement, ""):
+                self._import(statement)
+                loose.write(statement)
+        self._file.loose = loose.result()
+        self._file.starred = tuple(self._stars)
+        known = self._known_roots()
+        self._file.definitions = {symbol: _one(parts, known) for symbol, parts in self._parts.items()}
+
+    def _known_roots(self) -> frozenset[str] | None:
+        """The first parts of names that can lead anywhere; `None`: any may, by a star."""
+        if self._stars:
+            return None
+        return _ROOTS_KEPT.union(self._file.imported, (symbol.partition(".")[0] for symbol in self._parts))
+
+    def _define(self, statement: ast.stmt, prefix: str) -> bool:
+        """Whether the statement is a definition, which is then taken in."""
+        if isinstance(statement, _FUNCTIONS):
+            self._function(statement, prefix)
+        elif isinstance(statement, ast.ClassDef):
+            self._class(statement, prefix)
+        elif names := bound_names(statement):
+            self._names(statement, names, prefix)
+        else:
+            return False
+        return True
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> None:
+        body = Digest()
+        body.write_function(node)
+        decoration = _decoration(node)
+        self._take_imports(body)
+        self._put(node, prefix + node.name, Kind.FUNCTION, body, decoration=decoration)
+
+    def _class(self, node: ast.ClassDef, prefix: str) -> None:
+        body = Digest()
+        body.write_bases(node)
+        inner = f"{prefix}{node.name}."
+        for statement in _flatten(without_docstring(node.body)):
+            if self._define(statement, inner):
+                if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+                    body.write(statement)
+            else:
+                self._import(statement)
+                body.write(statement)
+        bases = tuple(_bases(node))
+        self._put(node, prefix + node.name, Kind.CLASS, body, decoration=_decoration(node), bases=bases)
+
+    def _names(self, statement: ast.stmt, names: Iterable[str], prefix: str) -> None:
+        body = Digest()
+        body.write(statement)
+        for name in names:
+            self._put(statement, prefix + name, Kind.NAME, body, own=name)
+
+    def _put(
+        self,
+        node: ast.stmt,
+        symbol: str,
+        kind: Kind,
+        body: Digest,
+        *,
+        decoration: Digest | None = None,
+        bases: tuple[str, ...] = (),
+        own: str = "",
+    ) -> None:
+        around = decoration or Digest()
+        uses, marks = tuple(sorted(body.names() - {own})), tuple(sorted(around.names()))
+        place = (first_line(node), node.end_lineno or node.lineno)
+        found = Definition(symbol, kind, *place, body.result(), around.result(), uses, marks, bases)
+        self._parts.setdefault(symbol, []).append(found)
+
+    def _import(self, statement: ast.stmt) -> None:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            for local, dotted in imported_here(self._file.path, statement):
+                if local == "*":
+                    self._stars[dotted] = None
+                else:
+                    self._file.imported.setdefault(local, dotted)
+
+    def _take_imports(self, body: Digest) -> None:
+        """Imports inside functions, as if they were the file's."""
+        for statement in body.imports:
+            self._import(statement)
+
+
+def _decoration(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Digest:
+    decoration = Digest()
+    for decorator in node.decorator_list:
+        decoration.write(decorator)
+    return decoration
+
+
+def _bases(node: ast.ClassDef) -> Iterator[str]:
+    for base in node.bases:
+        digest = Digest()
+        digest.write(base)
+        yield from (name for name in sorted(digest.names()) if name != "object")
+
+
+def _one(parts: list[Definition], known: frozenset[str] | None) -> Definition:
+    """The definitions of one symbol as one, without names that lead nowhere."""
+    first = parts[0]
+
+    def kept(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(name for name in set(names) if known is None or name.partition(".")[0] in known))
+
+    return Definition(
+        first.symbol,
+        first.kind,
+        first.line,
+        max(part.end_line for part in parts) if len(parts) > 1 else first.end_line,
+        "".join(part.body for part in parts),
+        "".join(part.decoration for part in parts),
+        kept(name for part in parts for name in part.uses),
+        kept(name for part in parts for name in part.marks),
+        tuple(dict.fromkeys(name for part in parts for name in part.bases)),
+    )
+
+
+def _flatten(statements: Iterable[ast.stmt | ast.ExceptHandler]) -> Iterator[ast.stmt]:
+    """Statements of a body with those inside blocks, in the order of the source; without recursion."""
+    waiting = list(reversed(list(statements)))
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, _BLOCKS):
+            inner = (child for child in ast.iter_child_nodes(statement))
+            waiting.extend(reversed([child for child in inner if isinstance(child, (ast.stmt, ast.ExceptHandler))]))
+        elif isinstance(statement, ast.stmt):
+            yield statement
