@@ -113,7 +113,7 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_then_noted(
 def test_all_areas_together_cost_no_more_than_the_budget(trees: tuple[DirectoryTree, DirectoryTree]) -> None:
     findings = [_finding(f"test/test_{n}.py") for n in range(3)]
     model = _Model(*[_answer("It changed.")] * 3)
-    how = Describing(model, "m", Budget(tokens=1_000, answer_tokens=100))
+    how = Describing(model, "m", Budget(tokens=700, answer_tokens=100))
     summaries, notes = summarise_areas(_report(*findings), *trees, how)
     assert 0 < len(summaries) == len(model.asked) < len(findings)
     assert notes[-1].endswith("token budget of the model spent")
