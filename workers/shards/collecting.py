@@ -7,10 +7,12 @@ tests that base has are planned all the same, to be seen missing. Never silently
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from relay.contract import Tree, can_be_recorded
+from selector.manifests.model_rules import ModelRules
+from selector.manifests.models import is_model_file
 from selector.types import BaseTest, Candidate, CollectedTest
 from workers.device_runner import DeviceRunner
 from workers.runner.types import RunnerTree
@@ -41,7 +43,8 @@ class Collected:
 
 @dataclass(slots=True)
 class Collector:
-    """Collects on head, and on base where head cannot be collected. `base` is called only then."""
+    """Collects on head, and on base where head cannot be collected. `base` is called only then. `models` are those of
+    the manifests, by what stands for a file in the ids of their tests: nothing has to run to know these."""
 
     runner: DeviceRunner
     head: RunnerTree
@@ -49,6 +52,7 @@ class Collector:
     should_stop: Callable[[], bool]
     say: Callable[[str], None]
     log: OutcomeLog = field(default_factory=NoLog)
+    models: Mapping[str, ModelRules] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
     def kept(self, candidates: Iterable[Candidate], described: Collection[BaseTest]) -> Collected:
@@ -104,6 +108,9 @@ class Collector:
         return fit
 
     def _file(self, file: str) -> tuple[CollectedTest, ...]:
+        if is_model_file(file):
+            model = self.models.get(file)
+            return tuple(model.check.collected()) if model is not None else ()
         on_head = self.runner.collect(self.head, file, self.should_stop)
         self.log.collected(file, on_head, Tree.HEAD)
         if not on_head.error:

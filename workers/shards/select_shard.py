@@ -70,7 +70,7 @@ class SelectRun:
             return None
         if refusal is not None:
             return self._message(outcome, Plan(notes=self.choice.notes), order, refusal)
-        collected = self._collect(outcome, order) if wanted else Collected((), ())
+        collected = self._collect(outcome, manifests, order) if wanted else Collected((), ())
         if collected.stopped:
             return None
         return self._message(outcome, self._plan(collected, manifests, order), order, None)
@@ -98,8 +98,9 @@ class SelectRun:
                 watch=lambda stage: span(f"stage {stage}"),
             )
 
-    def _collect(self, outcome: Outcome, order: SelectOrder) -> Collected:
-        collector = Collector(self.runner, self.trees.head(), self.trees.base, self.should_stop, self.say, self.log)
+    def _collect(self, outcome: Outcome, manifests: ManifestSet, order: SelectOrder) -> Collected:
+        head, base = self.trees.head(), self.trees.base
+        collector = Collector(self.runner, head, base, self.should_stop, self.say, self.log, manifests.models)
         return collector.only(order.only) if order.only else collector.kept(outcome.selection.kept, _described(outcome))
 
     def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from selector.manifests import ManifestDocument, load_manifests
 from selector.types import BaseTest, Candidate
 from tests.workers.scripted_runner import BASE, HEAD, ScriptedRunner, collected
 from workers.runner.types import Collection
@@ -15,6 +16,12 @@ FILE = "test/test_a.py"
 X = collected(FILE, "TestA", "test_x", "_spyre_float32", "_spyre_int64")
 Y = collected(FILE, "TestA", "test_y")
 
+MODEL = """
+test_suite_config:
+  files: []
+  models:
+    - {name: one, import_path: "a:b", inputs: [{shape: [1], below: 2}], compare: [logits], dtypes: [float16, float32]}
+"""
 DESCRIBED = frozenset({BaseTest(FILE, "TestA", "test_x"), BaseTest(FILE, "TestA", "test_y")})
 
 
@@ -112,3 +119,12 @@ def test_the_rest_of_a_file_is_what_no_other_base_test_describes() -> None:
     assert found.tests == (*X, *made)
     assert collector({("head", FILE): Collection((*X, *made))}).kept(rest, frozenset()).tests == (*X, *made)
     assert collector({("head", FILE): Collection(X)}).kept(rest, DESCRIBED).notes == ()
+
+
+def test_the_tests_of_a_model_are_what_its_manifest_says_and_nothing_has_to_run() -> None:
+    models = load_manifests([ManifestDocument("m.yaml", MODEL)]).models
+    made = Collector(ScriptedRunner(), HEAD, lambda: BASE, lambda: False, lambda _: None, models=models)
+    found = made.kept([Candidate(BaseTest("models/one", "", "logits"))], frozenset())
+    assert [test.id for test in found.tests] == ["models/one::logits[float16]", "models/one::logits[float32]"]
+    gone = made.kept([Candidate(BaseTest("models/gone", "", "logits"))], frozenset())
+    assert (gone.tests, len(gone.notes)) == ((), 1)
