@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from workers.spyre.profile import REFUSAL_PREFIX, RULES
+from workers.spyre.profile import RULES, refusal_prefix
 
-_REFUSAL = re.compile(re.escape(REFUSAL_PREFIX) + r"([a-z0-9-]+)")
+_REFUSAL = re.compile(re.escape(refusal_prefix()) + r"([a-z0-9-]+)")
 
 
 def rule_in(text: str) -> str:

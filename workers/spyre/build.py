@@ -20,7 +20,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.spyre.cache import FLAGS, SOURCES, TORCH_SERIES, CacheError, default_cache, is_supported, library_for
+from workers.spyre.cache import (
+    SOURCES,
+    TORCH_SERIES,
+    USUAL_NAME,
+    CacheError,
+    default_cache,
+    flags_for,
+    is_supported,
+    library_for,
+)
 from workers.spyre.seal import Seal, SealError, add_seal, read_seal
 
 BUILD_TIMEOUT_S = 600
@@ -48,24 +57,31 @@ class Compiler:
     version: str
 
 
-def ensure_library(cache: Path, announce: Callable[[str], None] = lambda _: None, *, wheel: Path | None = None) -> Path:
+def ensure_library(
+    cache: Path,
+    announce: Callable[[str], None] = lambda _: None,
+    *,
+    wheel: Path | None = None,
+    device: str = USUAL_NAME,
+) -> Path:
     """Return the library for a torch, compiling it (10 to 20 s) when the cache has no intact one.
 
-    The torch is the installed one, or the one in the folder `wheel` of another environment. `announce` gets one
-    sentence before the compiler starts, for people who would wonder what takes so long. Safe to call from several
-    processes at once: one compiles, the others wait for it. Raises `DeviceBuildError`.
+    The torch is the installed one, or the one in the folder `wheel` of another environment; `device` is the name that
+    torch gets to know the device by. `announce` gets one sentence before the compiler starts, for people who would
+    wonder what takes so long. Safe to call from several processes at once: one compiles, the others wait for it. Raises
+    `DeviceBuildError`.
     """
     torch = find_torch() if wheel is None else torch_in(wheel / "torch")
-    library = library_for(cache, torch.version)
-    if _is_intact(library, torch):
+    library = library_for(cache, torch.version, device)
+    if _is_intact(library, torch, device):
         return library
     compiler = find_compiler()
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with _only_builder(cache):
-            if not _is_intact(library, torch):  # another process may have built it while we waited
+            if not _is_intact(library, torch, device):  # another process may have built it while we waited
                 announce(f"compiling the device for torch {torch.version} with g++ {compiler.version}, about 20 s ...")
-                _build(library, torch, compiler)
+                _build(library, torch, compiler, device)
     except OSError as error:
         raise DeviceBuildError(
             f"the device library cannot be written to {cache}: {error.strerror}; choose a folder that you can write to"
@@ -119,11 +135,12 @@ def _version_in(torch_folder: Path) -> str:
     return found[1] if found else ""
 
 
-def _is_intact(library: Path, torch: TorchInstall) -> bool:
+def _is_intact(library: Path, torch: TorchInstall, device: str) -> bool:
     try:
-        return read_seal(library).torch == torch.version
+        seal = read_seal(library)
     except SealError:
         return False
+    return (seal.torch, seal.device) == (torch.version, device)
 
 
 @contextmanager
@@ -134,18 +151,18 @@ def _only_builder(cache: Path) -> Iterator[None]:
         yield
 
 
-def _build(library: Path, torch: TorchInstall, compiler: Compiler) -> None:
+def _build(library: Path, torch: TorchInstall, compiler: Compiler, device: str) -> None:
     """Compile beside the final place and rename, so that nobody ever sees half a library."""
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".build-") as scratch:
         unfinished = Path(scratch) / library.name
-        _compile(unfinished, torch, compiler)
-        add_seal(unfinished, Seal(torch.version, compiler.version))
+        _compile(unfinished, torch, compiler, device)
+        add_seal(unfinished, Seal(torch.version, compiler.version, device))
         os.replace(unfinished, library)
 
 
-def _compile(output: Path, torch: TorchInstall, compiler: Compiler) -> None:
+def _compile(output: Path, torch: TorchInstall, compiler: Compiler, device: str) -> None:
     command = [
-        *(compiler.path, *FLAGS, "-isystem", str(torch.folder / "include"), str(SOURCES / "spyre.cpp")),
+        *(compiler.path, *flags_for(device), "-isystem", str(torch.folder / "include"), str(SOURCES / "spyre.cpp")),
         *("-o", str(output), f"-L{torch.folder / 'lib'}", "-ltorch_cpu", "-ltorch", "-lc10"),
     ]
     try:

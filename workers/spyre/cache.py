@@ -21,7 +21,11 @@ TORCH_SERIES = "2.13"
 SOURCES = Path(__file__).parent / "native"
 FLAGS = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden")
 
-_NAME = re.compile(r"libspyre-torch(?P<torch>[\w.+-]+)-(?P<digest>[0-9a-f]{16})\.so")
+#: What the device is called unless a backend's description gives it another name.
+USUAL_NAME = "spyre"
+DEVICE_NAME = r"[a-z][a-z0-9_]{0,30}"
+
+_NAME = re.compile(rf"lib(?P<device>{DEVICE_NAME})-torch(?P<torch>[\w.+-]+)-(?P<digest>[0-9a-f]{{16}})\.so")
 
 
 class CacheError(Exception):
@@ -35,6 +39,7 @@ class Candidate:
     path: Path
     torch: str
     digest: str
+    device: str
 
 
 def default_cache() -> Path:
@@ -56,17 +61,22 @@ def is_supported(torch_version: str) -> bool:
     return torch_version.startswith(TORCH_SERIES + ".")
 
 
-def library_for(cache: Path, torch_version: str) -> Path:
-    """Return where the library of these sources for this torch is, or will be.
+def library_for(cache: Path, torch_version: str, device: str = USUAL_NAME) -> Path:
+    """Return where the library of these sources for this torch is, or will be, under that name of the device.
 
     The name says what went in but for the compiler, which cannot be asked in every process; the seal keeps that.
     """
-    return cache / f"libspyre-torch{torch_version}-{source_digest(torch_version)}.so"
+    return cache / f"lib{device}-torch{torch_version}-{source_digest(torch_version, device)}.so"
 
 
-def source_digest(torch_version: str) -> str:
-    """16 hexadecimal digits that change with the sources, the compiler's options and torch."""
-    digest = hashlib.sha256("\0".join((torch_version, *FLAGS)).encode())
+def flags_for(device: str) -> tuple[str, ...]:
+    """The compiler's options for a device of that name."""
+    return FLAGS if device == USUAL_NAME else (*FLAGS, f'-DDEVICE_NAME="{device}"')
+
+
+def source_digest(torch_version: str, device: str = USUAL_NAME) -> str:
+    """16 hexadecimal digits that change with the sources, the compiler's options, the device's name and torch."""
+    digest = hashlib.sha256("\0".join((torch_version, *flags_for(device))).encode())
     for source in sorted(SOURCES.rglob("*")):
         if source.suffix in {".cpp", ".h"}:
             digest.update(f"\0{source.relative_to(SOURCES)}\0".encode() + source.read_bytes())
@@ -75,5 +85,5 @@ def source_digest(torch_version: str) -> str:
 
 def candidates(cache: Path) -> list[Candidate]:
     """The libraries in the cache, by their names, sorted by them; a cache that is not there has none."""
-    found = ((path, _NAME.fullmatch(path.name)) for path in sorted(cache.glob("libspyre-torch*.so")))
-    return [Candidate(path, name["torch"], name["digest"]) for path, name in found if name]
+    found = ((path, _NAME.fullmatch(path.name)) for path in sorted(cache.glob("lib*-torch*.so")))
+    return [Candidate(path, name["torch"], name["digest"], name["device"]) for path, name in found if name]

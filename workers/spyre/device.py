@@ -1,4 +1,5 @@
-"""The module `torch.spyre`: what torch and test code expect of an accelerator's own module.
+"""The module `torch.spyre`: what torch and test code expect of an accelerator's own module. A device that was built
+under another name has it there.
 
 Devices, streams, events and memory are torch's generic accelerator functions under the usual names; only random numbers
 need something of ours, since torch has no Python name for the default generator of an out-of-tree device.
@@ -14,6 +15,7 @@ import torch
 
 from workers.spyre import host_work as _host_work
 from workers.spyre import image, layout, observed
+from workers.spyre.naming import device_name
 
 DeviceLike = Any  # int, str, torch.device or None, as everywhere in torch
 
@@ -81,7 +83,7 @@ class device_of(device):  # noqa: N801 - torch's name
     """Context manager that makes the device of a tensor the current one; a tensor elsewhere changes nothing."""
 
     def __init__(self, tensor: Any) -> None:
-        super().__init__(tensor.device if tensor.device.type == "spyre" else None)
+        super().__init__(tensor.device if tensor.device.type == device_name() else None)
 
 
 def get_device_name(device: DeviceLike = None) -> str:

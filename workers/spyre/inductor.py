@@ -21,7 +21,8 @@ from torch._inductor.codegen.cpu_device_op_overrides import CpuDeviceOpOverrides
 from torch._inductor.codegen.wrapper_fxir import WrapperFxCodegen
 from torch._inductor.virtualized import V
 
-from workers.spyre.profile import PROFILE_VARIABLE, evidence, load_profile
+from workers.spyre.naming import device_name
+from workers.spyre.profile import PROFILE_VARIABLE, evidence, load_profile, refusal_prefix
 
 _HOST = torch.device("cpu")
 
@@ -37,7 +38,8 @@ class Scheduling(CppScheduling):  # type: ignore[misc]  # torch has no types her
         profile = load_profile(os.environ.get(PROFILE_VARIABLE, ""))
         if because := evidence(profile, "inductor"):
             raise NotImplementedError(
-                f"spyre: unsupported: inductor: profile {profile.name} ({because}); use the backend aot_eager"
+                f"{refusal_prefix(device_name())}inductor: "
+                f"profile {profile.name} ({because}); use the backend aot_eager"
             )
         super().__init__(scheduler)
 
@@ -63,7 +65,7 @@ class _Allocations:
     def make_allocation(self, name: str, device: Any, *arguments: Any, **options: Any) -> str:
         """One line of generated Python that allocates a buffer."""
         line: str = super().make_allocation(name, device, *arguments, **options)  # type: ignore[misc]  # a mixin
-        return line.replace(f"device='{device.type}'", f"device='{device}'") if device.type == "spyre" else line
+        return line.replace(f"device='{device.type}'", f"device='{device}'") if device.type == device_name() else line
 
 
 class _Subgraph(_Allocations, wrapper.SubgraphPythonWrapperCodegen):  # type: ignore[misc]  # torch has no types here
@@ -89,10 +91,11 @@ class SpyreInterface(CpuInterface):  # type: ignore[misc]  # the same
 
 
 def _register() -> None:
-    register_device_op_overrides("spyre", CpuDeviceOpOverrides())
-    register_interface_for_device("spyre", SpyreInterface)
+    name = device_name()
+    register_device_op_overrides(name, CpuDeviceOpOverrides())
+    register_interface_for_device(name, SpyreInterface)
     for index in range(torch.accelerator.device_count()):
-        register_interface_for_device(f"spyre:{index}", SpyreInterface)
+        register_interface_for_device(f"{name}:{index}", SpyreInterface)
     # The scheduler knows loops for the host by the device's name and rewrites all others as for GPUs.
     config.loop_ordering_after_fusion = False
     config.loop_reindexing_after_fusion = False

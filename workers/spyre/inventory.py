@@ -23,6 +23,7 @@ class BuiltLibrary:
     """One file of the cache. `problem` is empty when it is intact, `used` when this environment would load it."""
 
     path: str
+    device: str
     torch: str
     digest: str
     compiler: str
@@ -65,11 +66,14 @@ def _built_library(candidate: Candidate, wanted: str) -> BuiltLibrary:
         compiler = seal.compiler
         if seal.torch != candidate.torch:
             problem = f"is sealed for torch {seal.torch}"
+        elif seal.device != candidate.device:
+            problem = f"is sealed for the device {seal.device}"
     except SealError as error:
         problem = str(error)
     size = candidate.path.stat().st_size if candidate.path.exists() else 0
     used = str(candidate.path) == wanted
-    return BuiltLibrary(str(candidate.path), candidate.torch, candidate.digest, compiler, size, problem, used)
+    of_name = (candidate.device, candidate.torch, candidate.digest)
+    return BuiltLibrary(str(candidate.path), *of_name, compiler, size, problem, used)
 
 
 def main(arguments: list[str] | None = None) -> int:

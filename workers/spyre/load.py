@@ -11,12 +11,19 @@ import os
 import sys
 from pathlib import Path
 
-from workers.spyre.cache import TORCH_SERIES, CacheError, candidates, default_cache, is_supported, library_for
+from workers.spyre.cache import (
+    TORCH_SERIES,
+    USUAL_NAME,
+    CacheError,
+    candidates,
+    default_cache,
+    is_supported,
+    library_for,
+)
 from workers.spyre.profile import PROFILE_VARIABLE, Profile, ProfileError, load_profile
-from workers.spyre.seal import SealError, read_seal
+from workers.spyre.seal import Seal, SealError, read_seal
 from workers.spyre.settling import settle_at_exit
 
-DEVICE_NAME = "spyre"
 LIBRARY_VARIABLE = "SPYRE_LIBRARY"
 COUNT_VARIABLE = "SPYRE_DEVICE_COUNT"
 MAX_DEVICES = 8
@@ -39,7 +46,7 @@ def load_or_explain() -> None:
         load_device(find_library())
     except (DeviceLoadError, OSError, ImportError, RuntimeError) as error:
         if sys.stderr is not None:  # there is none in a process without a standard error
-            sys.stderr.write(f"spyre: no device: {' '.join(str(error).split())}\n")
+            sys.stderr.write(f"{USUAL_NAME}: no device: {' '.join(str(error).split())}\n")
 
 
 def find_library() -> Path:
@@ -68,7 +75,7 @@ def find_library() -> Path:
 
 
 def _why_absent(cache: Path, torch_version: str) -> str:
-    built_for = sorted({candidate.torch for candidate in candidates(cache)})
+    built_for = sorted({candidate.torch for candidate in candidates(cache) if candidate.device == USUAL_NAME})
     if torch_version in built_for:
         return f"the libraries in {cache} were compiled from other sources than this installation has"
     if built_for:
@@ -77,25 +84,26 @@ def _why_absent(cache: Path, torch_version: str) -> str:
 
 
 def load_device(library: Path) -> None:
-    """Register the device with torch; a second call in the same process does nothing. Raises `DeviceLoadError`."""
-    if f"torch.{DEVICE_NAME}" in sys.modules:
-        return
+    """Register the device with torch, under the name that the library was built with; a second call in the same process
+    does nothing. Raises `DeviceLoadError`."""
     import torch  # noqa: PLC0415 - the package must be importable without torch
 
+    taken_by = torch._C._get_privateuse1_backend_name()
+    if _is_loaded(taken_by):
+        return
     require_device_count(os.environ.get(COUNT_VARIABLE, "1"))
     profile = chosen_profile()
-    require_built_for(library, str(torch.__version__))
-    taken_by = torch._C._get_privateuse1_backend_name()
+    name = require_built_for(library, str(torch.__version__)).device
     if taken_by != _UNNAMED:
         raise DeviceLoadError(f"torch has room for one out-of-tree device, and this process has `{taken_by}` already.")
     try:
         ctypes.CDLL(str(library.resolve()))
     except OSError as error:
         raise DeviceLoadError(f"the device library {library} cannot be loaded: {error}. {_BUILD}") from error
-    torch.utils.rename_privateuse1_backend(DEVICE_NAME)
+    torch.utils.rename_privateuse1_backend(name)
     from workers.spyre import device, lazy_modules, scattering  # noqa: PLC0415 - these need torch and the library
 
-    torch._register_device_module(DEVICE_NAME, device)
+    torch._register_device_module(name, device)
     torch.utils.generate_methods_for_privateuse1_backend()
     from workers.spyre import exchange  # noqa: PLC0415 - imports torch
     from workers.spyre.host_work import use_profile  # noqa: PLC0415 - imports torch
@@ -104,10 +112,16 @@ def load_device(library: Path) -> None:
         use_profile(profile)
     except ValueError as error:  # torch's registries are changed by now, but no operator has run
         raise DeviceLoadError(f"{PROFILE_VARIABLE} cannot be used: {error}") from error
-    exchange.answer_for(DEVICE_NAME)
+    exchange.answer_for(name)
     lazy_modules.keep_lazy_parameters()
     scattering.complete_torch()
     settle_at_exit()
+
+
+def _is_loaded(taken_by: str) -> bool:
+    """Whether the out-of-tree device that torch has is ours already, under whatever name."""
+    module = sys.modules.get(f"torch.{taken_by}")
+    return module is not None and module is sys.modules.get("workers.spyre.device")
 
 
 def chosen_profile() -> Profile:
@@ -118,16 +132,17 @@ def chosen_profile() -> Profile:
         raise DeviceLoadError(str(error)) from error
 
 
-def require_built_for(library: Path, torch_version: str) -> None:
-    """Raise `DeviceLoadError` unless the file is an intact library built for exactly this torch."""
+def require_built_for(library: Path, torch_version: str) -> Seal:
+    """What an intact library for exactly this torch says of itself. Raises `DeviceLoadError` for any other file."""
     try:
-        built_for = read_seal(library).torch
+        seal = read_seal(library)
     except SealError as error:
         raise DeviceLoadError(f"the device library {library} {error}. {_BUILD}") from error
-    if built_for != torch_version:
+    if seal.torch != torch_version:
         raise DeviceLoadError(
-            f"the device library {library} was built for torch {built_for}, this is torch {torch_version}. {_BUILD}"
+            f"the device library {library} was built for torch {seal.torch}, this is torch {torch_version}. {_BUILD}"
         )
+    return seal
 
 
 def require_device_count(text: str) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 
 PROFILE_VARIABLE = "SPYRE_PROFILE"
 DEFAULT_PROFILE = "compat"
-REFUSAL_PREFIX = "spyre: unsupported: "
 
 RULES: Mapping[str, str] = {
     "capacity": "a device's memory is full",
@@ -34,7 +33,7 @@ RULES: Mapping[str, str] = {
     "span": "a core would have to address too much of one tensor",
     "sparse-layout": "sparse layouts are not supported",
 }
-"""Every rule that a refusal (`spyre: unsupported: RULE: reason`) may name, with its meaning. Nothing else counts."""
+"""Every rule that a refusal (`DEVICE: unsupported: RULE: reason`) may name, with its meaning. Nothing else counts."""
 
 _FOLDER = Path(__file__).parent / "profiles"
 _DEPTH = 4  # profiles that extend each other
@@ -70,6 +69,11 @@ class Profile:
     def _formats(self) -> Iterator[str]:
         for name, table in self.tables.get("formats", {}).items():
             yield from _lines(name, {key: value for key, value in table.items() if key != "evidence"})
+
+
+def refusal_prefix(device: str = "spyre") -> str:
+    """What a refusal by a rule begins with, on a device of that name."""
+    return f"{device}: unsupported: "
 
 
 def known_profiles() -> tuple[str, ...]:

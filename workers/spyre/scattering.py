@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from workers.spyre.naming import device_name
+
 _HOST = -1  # how torch spells the host among device indices
 
 
@@ -70,4 +72,4 @@ def gather_out(tensors: Sequence[Any], out: Any, dim: int) -> Any:
 
 def _device(index: int | None) -> Any:
     current = torch.accelerator.current_device_index()
-    return torch.device("spyre", current if index is None else index)
+    return torch.device(device_name(), current if index is None else index)

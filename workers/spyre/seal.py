@@ -21,10 +21,11 @@ class SealError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a library was built for, and by which version of g++."""
+    """What a library was built for, by which version of g++, and the device that it registers."""
 
     torch: str
     compiler: str
+    device: str
 
 
 def add_seal(library: Path, seal: Seal) -> None:
@@ -44,7 +45,8 @@ def read_seal(library: Path) -> Seal:
         raise SealError("is not a complete device library (it ends without a seal)")
     try:
         fields = json.loads(line)
-        seal, digest = Seal(str(fields["torch"]), str(fields["compiler"])), str(fields["sha256"])
+        seal = Seal(str(fields["torch"]), str(fields["compiler"]), str(fields["device"]))
+        digest = str(fields["sha256"])
     except (ValueError, KeyError, TypeError) as error:
         raise SealError("is damaged (its seal cannot be parsed)") from error
     if hashlib.sha256(content).hexdigest() != digest:

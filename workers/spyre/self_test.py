@@ -11,7 +11,8 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from workers.spyre.load import DEVICE_NAME, LIBRARY_VARIABLE, DeviceLoadError, find_library, load_device
+from workers.spyre.load import LIBRARY_VARIABLE, DeviceLoadError, find_library, load_device
+from workers.spyre.naming import device_name
 from workers.spyre.profile import DEFAULT_PROFILE, PROFILE_VARIABLE
 
 #: Of each kind one: elementwise, with two operands and one, a product, a reduction, one that only looks.
@@ -44,12 +45,12 @@ def examine() -> Report:
         return Report(version, problem=f"{switch} the device off; unset it")
     try:
         library = find_library()
-        if not hasattr(torch, DEVICE_NAME):
+        if not hasattr(torch, device_name()):
             load_device(library)  # says why the device is not there, or gives it
             return Report(version, str(library), problem=_NO_ENTRY_POINT)
     except DeviceLoadError as error:
         return Report(version, problem=str(error))
-    devices = int(torch.spyre.device_count())
+    devices = int(getattr(torch, device_name()).device_count())
     tried: set[str] = set()
     try:
         wrong = [index for index in range(devices) if not _adds_up(torch, index)]
@@ -67,7 +68,7 @@ def examine() -> Report:
 def _adds_up(torch: Any, index: int) -> bool:
     """In float16, which every profile can add."""
     host = torch.arange(4.0, dtype=torch.float16)
-    device = f"{DEVICE_NAME}:{index}"
+    device = f"{device_name()}:{index}"
     total = host.to(device) + host.to(device)
     return str(total.device) == device and bool(total.cpu().tolist() == [0.0, 2.0, 4.0, 6.0])
 
@@ -76,7 +77,7 @@ def _compared(torch: Any, index: int, tried: set[str]) -> str:
     """The first operation whose result is not the CPU's. What the profile refuses by a rule is not tried."""
     left = torch.linspace(-2.0, 2.0, 16, dtype=torch.float16).reshape(4, 4)
     right = torch.linspace(1.0, 3.0, 16, dtype=torch.float16).reshape(4, 4)
-    device = f"{DEVICE_NAME}:{index}"
+    device = f"{device_name()}:{index}"
     for name in _OPERATIONS:
         operation, operands = getattr(torch, name), (left, right)[: 1 if name in _OF_ONE else 2]
         expected = operation(*operands)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import atexit
 from pathlib import Path
 
+from workers.spyre.naming import device_name
+
 _THREADS = Path("/proc/self/task")
 _GRADIENT_THREAD = "pt_autograd_"  # torch names the threads; in a forked child they are gone
 
@@ -26,7 +28,7 @@ def settle() -> None:
     import torch  # noqa: PLC0415 - the module must be importable without torch
 
     for index in range(torch.accelerator.device_count()):
-        leaf = torch.empty(0, device=f"spyre:{index}", requires_grad=True)
+        leaf = torch.empty(0, device=f"{device_name()}:{index}", requires_grad=True)
         gradient = torch.empty(0, device=leaf.device)
         torch.autograd.Variable._execution_engine.run_backward((leaf,), (gradient,), False, False, (), True, True)
 

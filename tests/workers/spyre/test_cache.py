@@ -27,6 +27,14 @@ def test_the_name_follows_sources_options_and_torch(monkeypatch: pytest.MonkeyPa
     assert library_for(tmp_path, "2.13.0+cpu") not in {first, changed}
 
 
+def test_another_name_of_the_device_is_another_library(tmp_path: Path) -> None:
+    spyre, quartz = library_for(tmp_path, "2.13.0+cpu"), library_for(tmp_path, "2.13.0+cpu", "quartz")
+    for library in (spyre, quartz):
+        library.touch()
+    assert {found.device: found.path for found in candidates(tmp_path)} == {"spyre": spyre, "quartz": quartz}
+    assert len({found.digest for found in candidates(tmp_path)}) == 2
+
+
 def test_only_what_is_named_like_a_library_is_one(tmp_path: Path) -> None:
     """The lock and other files are passed over; a cache that is not there is an empty one."""
     library = library_for(tmp_path, "2.13.0+cpu")

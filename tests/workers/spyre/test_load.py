@@ -149,7 +149,7 @@ def test_a_library_for_another_torch_names_both_versions(run_python: Run, device
     """Refused before it is loaded, since its virtual tables would not fit."""
     other = tmp_path / "other.so"
     other.write_bytes(device_library.read_bytes())
-    add_seal(other, Seal("2.12.0", "g++"))
+    add_seal(other, Seal("2.12.0", "g++", "spyre"))
     assert "was built for torch 2.12.0, this is torch 2.13.0" in refusal(run_python, other)
 
 
@@ -172,8 +172,8 @@ def test_a_seal_is_read_back(tmp_path: Path) -> None:
     """What was added is found, and the content before it is untouched."""
     file = tmp_path / "library.so"
     file.write_bytes(b"\x7fELF")
-    add_seal(file, Seal("2.13.0+cpu", "12.2.0"))
-    assert read_seal(file) == Seal("2.13.0+cpu", "12.2.0")
+    add_seal(file, Seal("2.13.0+cpu", "12.2.0", "spyre"))
+    assert read_seal(file) == Seal("2.13.0+cpu", "12.2.0", "spyre")
     assert file.read_bytes().startswith(b"\x7fELF\n")
 
 

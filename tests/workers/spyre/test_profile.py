@@ -11,7 +11,6 @@ import pytest
 
 from tests.workers.spyre.device_process import ROOT, Run, claims, run_checks
 from workers.spyre.profile import (
-    REFUSAL_PREFIX,
     RULES,
     ProfileError,
     evidence,
@@ -42,7 +41,7 @@ def test_code_and_list_name_the_same_rules() -> None:
     for source in [*(PACKAGE / "native").iterdir(), *PACKAGE.glob("*.py")]:
         text = source.read_text(encoding="utf-8")
         named |= set(re.findall(r'refus(?:e|al_text)\(\s*"([a-z-]+)"', text))
-        named |= set(re.findall(re.escape(REFUSAL_PREFIX) + r"([a-z-]+): ", text))
+        named |= set(re.findall(r"refusal_prefix\(device_name\(\)\)\}([a-z-]+): ", text))
     assert named == set(RULES)
 
 

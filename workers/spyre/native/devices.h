@@ -40,7 +40,7 @@ inline c10::DeviceIndex resolve(c10::DeviceIndex index) {
   }
   TORCH_CHECK(
       index < device_count(),
-      "spyre: there is no device ", static_cast<int>(index), ", only ", static_cast<int>(device_count()),
+      DEVICE_NAME ": there is no device ", static_cast<int>(index), ", only ", static_cast<int>(device_count()),
       " (set SPYRE_DEVICE_COUNT to emulate more)");
   return index;
 }

@@ -203,7 +203,7 @@ class HostCall {
     const auto& returns = schema_.returns();
     const bool view = !returns.empty() && returns[0].alias_info() && !returns[0].alias_info()->isWrite();
     TORCH_CHECK(
-        view && tensor._is_zerotensor(), "spyre: ", schema_.name(), " got a tensor of shape ", tensor.sizes(),
+        view && tensor._is_zerotensor(), DEVICE_NAME ": ", schema_.name(), " got a tensor of shape ", tensor.sizes(),
         " that has no memory");
   }
 

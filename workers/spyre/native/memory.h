@@ -144,7 +144,7 @@ inline c10::DataPtr own_memory(c10::DeviceIndex device, size_t bytes) {
       bytes <= PTRDIFF_MAX && posix_memalign(&start, kStickBytes, kStickBytes + whole_sticks(bytes)) == 0;
   if (!fits) {
     Ledger::instance().discharge(device, bytes);
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "spyre: out of memory: cannot allocate ", bytes, " bytes");
+    TORCH_CHECK_WITH(OutOfMemoryError, false, DEVICE_NAME ": out of memory: cannot allocate ", bytes, " bytes");
   }
   new (start) OwnBlock{bytes, device};
   auto* memory = static_cast<char*>(start) + kStickBytes;
@@ -206,7 +206,7 @@ class PinnedAllocator final : public at::HostAllocator {
   c10::DataPtr allocate(size_t bytes) override {
     void* memory = nullptr;
     const bool fits = bytes <= PTRDIFF_MAX && posix_memalign(&memory, kStickBytes, whole_sticks(bytes + 1)) == 0;
-    TORCH_CHECK_WITH(OutOfMemoryError, fits, "spyre: out of memory: cannot pin ", bytes, " bytes");
+    TORCH_CHECK_WITH(OutOfMemoryError, fits, DEVICE_NAME ": out of memory: cannot pin ", bytes, " bytes");
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto length = blocks_[reinterpret_cast<uintptr_t>(memory)] = std::max<size_t>(bytes, 1);
     stats_.active_requests.increase(1);

@@ -133,7 +133,7 @@ class OperatorTable {
   OperatorRecord& add(const c10::OperatorHandle& op) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto* schema = &op.schema();
-    TORCH_CHECK(records_.size() < kSlots / 2, "spyre: more than ", kSlots / 2, " operators in one process");
+    TORCH_CHECK(records_.size() < kSlots / 2, DEVICE_NAME ": more than ", kSlots / 2, " operators in one process");
     for (size_t i = slot(schema);; i = (i + 1) % kSlots) {
       auto* found = slots_[i].load(std::memory_order_relaxed);
       if (found != nullptr && found->schema.load(std::memory_order_relaxed) == schema) {

@@ -18,7 +18,7 @@ inline void require_living(c10::ScalarType dtype) {
     refuse("dtype-storage", c10::str("tensors of dtype ", c10::getDtypeNames(dtype).first, " cannot live on this device"));
   }
   if (profile().int64_as_int32 && dtype == at::kLong) {
-    TORCH_WARN_ONCE("spyre: int64 is stored as int32; values outside the 32-bit range change");
+    TORCH_WARN_ONCE(DEVICE_NAME ": int64 is stored as int32; values outside the 32-bit range change");
   }
 }
 

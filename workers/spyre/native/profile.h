@@ -2,6 +2,8 @@
 // side reads (workers/spyre/profiles); this header only holds them. They are set once, before the first operator.
 #pragma once
 
+#include "device_name.h"
+
 #include <c10/core/ScalarType.h>
 #include <c10/util/Exception.h>
 
@@ -24,7 +26,7 @@ class Dtypes {
   void add(const std::string& name) {
     const auto found = c10::getStringToDtypeMap().find(name);
     TORCH_CHECK_VALUE(
-        found != c10::getStringToDtypeMap().end(), "spyre: the profile names a dtype that torch does not have: ", name);
+        found != c10::getStringToDtypeMap().end(), DEVICE_NAME ": the profile names a dtype that torch does not have: ", name);
     bits_ |= uint64_t{1} << static_cast<unsigned>(found->second);
   }
 
@@ -131,7 +133,7 @@ inline void Profile::set(const std::string& setting) {
   } else if (key == "span.refuse") {
     refuse_span = number() != 0;
   } else {
-    TORCH_CHECK_VALUE(false, "spyre: the profile has a setting that the device does not know: ", key);
+    TORCH_CHECK_VALUE(false, DEVICE_NAME ": the profile has a setting that the device does not know: ", key);
   }
 }
 
@@ -140,7 +142,7 @@ inline std::string refusal_text(std::string_view rule, const std::string& reason
   const auto because = known == profile().evidence.end()
       ? std::string()
       : c10::str(" (profile ", profile().name, ": ", known->second, ")");
-  return c10::str("spyre: unsupported: ", rule, ": ", reason, because);
+  return c10::str(DEVICE_NAME ": unsupported: ", rule, ": ", reason, because);
 }
 
 // A refusal by a named rule. The prefix is a contract: a runner tells "the device does not do this" from a failure by it.

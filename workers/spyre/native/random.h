@@ -63,7 +63,7 @@ inline const at::Generator& default_generator(c10::DeviceIndex device) {
 inline at::Generator& host_generator(const at::Generator& generator) {
   TORCH_CHECK(
       generator.device().type() == kDeviceType,
-      "Expected a 'spyre' device type for generator but found '", generator.device().type(), "'");
+      "Expected a '" DEVICE_NAME "' device type for generator but found '", generator.device().type(), "'");
   return static_cast<DeviceGenerator*>(generator.unsafeGetGeneratorImpl())->host();
 }
 

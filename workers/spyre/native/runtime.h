@@ -65,7 +65,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   bool queryEvent(void*) const override { return true; }
   void synchronizeEvent(void*) const override {}
   double elapsedTime(void* from, void* to, c10::DeviceIndex) const override {
-    TORCH_CHECK(from && to, "spyre: both events must be recorded before their distance in time is known");
+    TORCH_CHECK(from && to, DEVICE_NAME ": both events must be recorded before their distance in time is known");
     return std::chrono::duration<double, std::milli>(*static_cast<Moment*>(to) - *static_cast<Moment*>(from)).count();
   }
 

@@ -131,7 +131,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& source, const at::Tensor& targ
 at::Scalar read_scalar(const at::Tensor& tensor) {
   static const TypedOperator self("aten::_local_scalar_dense");
   self.note();
-  TORCH_CHECK(tensor.numel() == 1 && tensor.storage().data(), "spyre: only a tensor of one element is a scalar");
+  TORCH_CHECK(tensor.numel() == 1 && tensor.storage().data(), DEVICE_NAME ": only a tensor of one element is a scalar");
   at::Scalar scalar;
   AT_DISPATCH_V2(
       tensor.scalar_type(), "read_scalar", AT_WRAP([&] { scalar = *tensor.const_data_ptr<scalar_t>(); }),
@@ -188,7 +188,7 @@ void send_composites_whole() {
 // --- the profile -------------------------------------------------------------------------------------------------
 
 void use_profile(const std::vector<std::string>& settings) {
-  TORCH_CHECK(OperatorTable::instance().empty(), "spyre: the profile must be set before the first operator");
+  TORCH_CHECK(OperatorTable::instance().empty(), DEVICE_NAME ": the profile must be set before the first operator");
   for (const auto& setting : settings) {
     mutable_profile().set(setting);
   }
