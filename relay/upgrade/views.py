@@ -19,7 +19,7 @@ from relay.upgrade.document import (
 )
 from relay.views import Page, View
 from selector.types import Mode
-from selector.upgrade.types import Duty, OpInfoAspect, TestChange
+from selector.upgrade.types import Duty, OpInfoAspect, OutcomeKind, TestChange
 
 #: With the selector's own vocabulary, which readers of views find here.
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Mode",
     "OpInfoAspect",
     "OperatorsView",
+    "OutcomeKind",
     "Published",
     "TestChange",
     "UpgradePage",

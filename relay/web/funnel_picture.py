@@ -17,9 +17,9 @@ WIDTH = 320
 _MIDDLE = WIDTH / 2
 _WIDEST, _NARROWEST = 148.0, 3.0
 #: Heights: of a line with a count, of the slope between two of them, of the gap where the unit is another.
-_COUNT, _SLOPE, _GAP = 20, 30, 8
+COUNT, SLOPE, _GAP = 20, 30, 8
 #: From the top of a line to the foot of its letters.
-_FOOT = 14
+FOOT = 14
 _UNIT_CAP = 18
 
 
@@ -62,13 +62,13 @@ def funnel_picture(steps: Sequence[FunnelStep]) -> Funnel:
     for stream in _streams(steps):
         most = max(max(step.entered, step.left) for step in stream)
         y += _GAP if bands else 0
-        counts.append(Text(y + _FOOT, _counted(stream[0].entered, stream[0].unit)))
+        counts.append(Text(y + FOOT, counted(stream[0].entered, stream[0].unit)))
         for place, step in enumerate(stream):
-            top = y if place == 0 else y + _COUNT
-            bands.append(_band(step, most, top, y + _COUNT))
-            y += _COUNT + _SLOPE
-            counts.append(Text(y + _FOOT, _counted(step.left, step.unit)))
-        y += _COUNT
+            top = y if place == 0 else y + COUNT
+            bands.append(_band(step, most, top, y + COUNT))
+            y += COUNT + SLOPE
+            counts.append(Text(y + FOOT, counted(step.left, step.unit)))
+        y += COUNT
     return Funnel(_label(steps), tuple(bands), tuple(counts), y)
 
 
@@ -85,19 +85,23 @@ def _streams(steps: Sequence[FunnelStep]) -> list[list[FunnelStep]]:
 
 
 def _band(step: FunnelStep, most: int, top: float, slope: float) -> Band:
-    """From `top` as wide as what enters, from `slope` on narrower, then as wide as what leaves for its count."""
-    wide, narrow = _half(step.entered, most), _half(step.left, most)
-    foot = slope + _SLOPE
-    sides = ((wide, top), (wide, slope), (narrow, foot), (narrow, foot + _COUNT))
-    points = [(_MIDDLE - half, y) for half, y in sides] + [(_MIDDLE + half, y) for half, y in reversed(sides)]
     lost = step.entered - step.left
     return Band(
-        points=" ".join(f"{x:.1f},{y:g}" for x, y in points),
-        y=slope + _SLOPE / 2 + 4,
+        points=outline(step.entered, step.left, most, top, slope),
+        y=slope + SLOPE / 2 + 4,
         name=f"{step.stage} {stage_name(step.stage)}",
         loss=f"\N{MINUS SIGN}{number(lost)}" if lost > 0 else "",
         text=_sentence(step),
     )
+
+
+def outline(entered: int, left: int, most: int, top: float, slope: float) -> str:
+    """From `top` as wide as what enters, from `slope` on narrower, then as wide as what leaves for its count."""
+    wide, narrow = _half(entered, most), _half(left, most)
+    foot = slope + SLOPE
+    sides = ((wide, top), (wide, slope), (narrow, foot), (narrow, foot + COUNT))
+    points = [(_MIDDLE - half, y) for half, y in sides] + [(_MIDDLE + half, y) for half, y in reversed(sides)]
+    return " ".join(f"{x:.1f},{y:g}" for x, y in points)
 
 
 def _half(count: int, most: int) -> float:
@@ -107,7 +111,8 @@ def _half(count: int, most: int) -> float:
     return (_NARROWEST + (_WIDEST - _NARROWEST) * math.log1p(count) / math.log1p(most)) / 2
 
 
-def _counted(count: int, unit: str) -> str:
+def counted(count: int, unit: str) -> str:
+    """A count with its unit, which is cut where it is long."""
     shown = unit if len(unit) <= _UNIT_CAP else f"{unit[: _UNIT_CAP - 1]}\N{HORIZONTAL ELLIPSIS}"
     return f"{number(count)} {shown}"
 

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from relay.access.actions import Actor, record_action
 from relay.context import Context, RelayContext
 from relay.errors import BadMessageError, TooLargeError
+from relay.upgrade.html import to_html
 from relay.upgrade.keeping import keep_report, read_publication, text_of
 from relay.upgrade.listing import (
     TestFilter,
@@ -23,7 +24,8 @@ from relay.upgrade.listing import (
     upgrade_summary,
     upgrade_view,
 )
-from relay.upgrade.reading import REPORT_CAP, ReportError
+from relay.upgrade.markdown import to_markdown
+from relay.upgrade.reading import REPORT_CAP, ReportError, read_report
 from relay.upgrade.views import DutyWord, Published, UpgradePage, UpgradeTestPage, UpgradeView
 from relay.web.artifacts_api import as_file
 from relay.web.auth import Operator
@@ -148,12 +150,39 @@ def upgrade_tests(
 
 @read_router.get(
     "/{upgrade_id}/report.json",
-    summary="An upgrade report as a file",
+    summary="An upgrade report as JSON",
     response_class=StreamingResponse,
     responses=answers(_EXAMPLE, type="object"),
 )
 def report_json(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
     """The report as it was published, with every test."""
+    return as_file(iter([_text(context, upgrade_id).decode()]), f"upgrade-{upgrade_id}.json", "application/json")
+
+
+@read_router.get(
+    "/{upgrade_id}/report.md",
+    summary="An upgrade report as Markdown",
+    response_class=StreamingResponse,
+    responses=answers("## `Upgrade v2.13.0 to v2.14.0 on spyre`\n", "text/markdown"),
+)
+def report_markdown(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
+    """What a maintainer pastes into the issue about an upgrade: of a size that GitHub takes."""
+    text = to_markdown(read_report(_text(context, upgrade_id)))
+    return as_file(iter([text]), f"upgrade-{upgrade_id}.md", "text/markdown; charset=utf-8")
+
+
+@read_router.get(
+    "/{upgrade_id}/report.html",
+    summary="An upgrade report as one page",
+    response_class=StreamingResponse,
+    responses=answers("<!doctype html>\n", "text/html"),
+)
+def report_html(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
+    """The report in one file, with a filter, for who has no relay."""
+    text = to_html(read_report(_text(context, upgrade_id)))
+    return as_file(iter([text]), f"upgrade-{upgrade_id}.html", "text/html; charset=utf-8")
+
+
+def _text(context: RelayContext, upgrade_id: int) -> bytes:
     with context.store.reading() as session:
-        text = text_of(existing_upgrade(session, upgrade_id, with_text=True)).decode()
-    return as_file(iter([text]), f"upgrade-{upgrade_id}.json", "application/json")
+        return text_of(existing_upgrade(session, upgrade_id, with_text=True))

@@ -28,6 +28,7 @@ from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.store.crcr_models import OutboxItem
 from relay.store.models import Delivery, PlannedTest, Run
+from relay.store.upgrade_models import Upgrade
 from relay.web import pages
 from relay.web.pages import sign_in
 from relay.web.pages.deliveries import INBOX
@@ -79,12 +80,14 @@ def addresses(context: RelayContext) -> tuple[str, ...]:
         test = session.scalar(select(PlannedTest.test_id).where(PlannedTest.run_id == run).limit(1)) or ""
         sent = session.scalar(select(func.max(OutboxItem.id)))
         came = session.scalar(select(func.max(Delivery.id)))
+        upgrade = session.scalar(select(func.max(Upgrade.id)))
     return (
         *("/", "/?state=finished", f"/?pr={pull}", f"/runs/{run}", f"/runs/{run}?q=operator_1", "/audits", "/now"),
         *(f"/runs/{run}?log=begin", f"/runs/{run}?find=no+such+text"),
         *("/trunk", "/trunk?group=job&rows=200", "/trunk?rows=500", f"/trunk?rows=500&before={run // 2}"),
         *("/quality", "/quality?days=365", "/manifests", f"/tests?id={test}", "/tests?q=operator_1"),
         *(f"/pulls/{pull}", f"/commits/{sha}", f"/commits/{pushed}", "/backends", f"/backends/{backend(1)}"),
+        *("/upgrades", f"/upgrades/{upgrade}", f"/upgrades/{upgrade}?duty=should&page=3&q=test_area"),
         *("/backends/metrics", "/backends/metrics?days=90"),
         *("/deliveries", f"/deliveries/{sent}", INBOX, f"{INBOX}/{came}", "/audit-log", "/sign-in"),
     )

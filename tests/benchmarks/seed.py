@@ -20,11 +20,13 @@ from relay.store.engine import Store, open_engine, upgrade_database
 from relay.store.log_models import LogChunk, ShardLog
 from relay.store.models import Base, Delivery, PlannedTest, Run, RunEvent, Selection, Shard, TestAttempt
 from relay.store.presence_models import Worker
+from relay.upgrade.keeping import keep_report, read_publication
 from tests.benchmarks import seed_backend_rows as backends
 from tests.benchmarks import seed_log_rows as logs
 from tests.benchmarks import seed_rows as rows
 from tests.benchmarks.bulk import Row, write
 from tests.benchmarks.seed_rows import SeededRun, Size
+from tests.relay.upgrade_story import upgrade_text
 
 
 def seed(store: Store, size: Size, now: datetime) -> list[SeededRun]:
@@ -35,6 +37,8 @@ def seed(store: Store, size: Size, now: datetime) -> list[SeededRun]:
         # A transaction for each table, so that SQLite's journal of it stays small.
         with engine.begin() as connection:
             write(connection, cast("Table", model.__table__), made)
+    with store.writing() as session:
+        keep_report(session, read_publication(upgrade_text(size.upgraded)), "release duty", now)
     _take_stock(store)
     return told
 

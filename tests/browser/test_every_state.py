@@ -15,18 +15,26 @@ from relay.context import RelayContext
 from relay.contract import LogKind, Observation
 from relay.runs.creation import cancel_run
 from relay.settings import RelaySettings
+from relay.upgrade.keeping import keep_report, read_publication
 from tests.benchmarks.bench_pages import page_paths
 from tests.browser.chromium import WAIT_MS
 from tests.browser.inspection import inspect, sign_in, sticks_out, visitor
 from tests.browser.test_run_page import ASSERTION, TESTS, plan
 from tests.relay.stories import Story, ended, flaked, known, passed, regressed
+from tests.relay.upgrade_story import upgrade_text
 
 pytestmark = pytest.mark.browser
 
 UNKNOWN = (
     *("/runs/4711", "/runs/none", "/pulls/4711", "/commits/4711abc", "/tests?id=nobody", "/backends/no/body"),
     *("/deliveries/4711", "/deliveries/inbox/4711", "/nowhere", "/?state=odd", "/?pr=4711", "/trunk?before=1"),
-    *("/tests?q=nobody", "/now?device=none", "/deliveries?target=no/body", "/deliveries/inbox?delivery=none"),
+    *(
+        "/upgrades/4711",
+        "/tests?q=nobody",
+        "/now?device=none",
+        "/deliveries?target=no/body",
+        "/deliveries/inbox?delivery=none",
+    ),
 )
 
 
@@ -181,6 +189,20 @@ def test_the_log_of_a_run_with_lines_of_every_kind(looked_at: Page, url: str, st
         expect(looked_at.locator("#log .log-line")).to_have_count(lines)
         assert lines <= 5, "inspect() looks at no more of them"
         inspect(looked_at)
+
+
+def test_the_pages_of_an_upgrade_with_one_of_everything(
+    looked_at: Page, url: str, context: RelayContext, subtests: pytest.Subtests
+) -> None:
+    with context.store.writing() as session:
+        kept, _ = keep_report(session, read_publication(upgrade_text(300)), "release duty", context.now())
+        path = f"/upgrades/{kept.id}"
+    for address in ("/upgrades", path, f"{path}?duty=new", f"{path}?cause=make_tensor", f"{path}?q=nobody"):
+        with subtests.test(page=address):
+            looked_at.goto(url + address)
+            for fold in looked_at.locator("details").all()[:6]:
+                fold.evaluate("one => { one.open = true; }")
+            inspect(looked_at)
 
 
 def test_a_run_is_followed_without_a_script_as_the_reader_likes(browser: Browser, url: str, story: Story) -> None:

@@ -18,6 +18,7 @@ from relay.web.pages import (
     runs,
     tests,
     trunk,
+    upgrades,
 )
 from relay.web.rendering import PageAssets
 
@@ -37,5 +38,6 @@ for page in (
     tests,
     trunk,
     manifests,
+    upgrades,
 ):
     router.include_router(page.router)

@@ -17,12 +17,14 @@ from relay.client import ApiClient
 from relay.context import RelayContext
 from relay.runs.misses import record_miss
 from relay.store.clock import utc_now
+from relay.upgrade.keeping import keep_report, read_publication
 from relay.views import Page
 from relay.web.paging import encoded
 from tests.benchmarks.seed import seed
 from tests.benchmarks.seed_rows import Size
 from tests.conftest import OPERATOR_TOKEN
 from tests.relay.serving import serving
+from tests.relay.upgrade_story import upgrade_text
 from tests.relay.web.readers import Readers
 
 pytestmark = pytest.mark.both_setups
@@ -46,6 +48,8 @@ LISTS = {
     "/api/v1/tokens": ("tokens", ""),
     "/api/v1/actions": ("actions", ""),
     "/api/v1/backends": ("backends", "?days=90"),
+    "/api/v1/upgrades": ("upgrades", ""),
+    "/api/v1/upgrades/{upgrade_id}/tests": ("tests", "?duty=must"),
 }
 
 
@@ -63,6 +67,8 @@ def _fill(context: RelayContext) -> None:
     seed(context.store, SMALL, utc_now())
     with context.store.writing() as session:
         for number in range(5):
+            report = read_publication(upgrade_text(6, head=f"v3.{number}.0"))
+            keep_report(session, report, "release duty", context.now())
             until = context.now() + timedelta(days=1)
             create_token(session, f"job {number}", Scope.READ, context.now(), expires_at=until, created_by="a test")
             record_miss(
@@ -82,7 +88,7 @@ def test_every_list_goes_on_by_next(readers: Readers) -> None:
     run_id = 40
     test = readers.client.get(f"/api/v1/runs/{run_id}/tests").json()["tests"][0]["id"]
     for path, (lines, question) in LISTS.items():
-        address = path.replace("{run_id}", str(run_id)) + question.replace(TEST, test)
+        address = path.replace("{run_id}", str(run_id)).replace("{upgrade_id}", "1") + question.replace(TEST, test)
         whole = readers.client.get(address).json()
         assert len(whole[lines]) > 2, address
         size = len(whole[lines]) // 3 + 1
