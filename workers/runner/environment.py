@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workers.runner.child import functions
+from workers.runner.child import device, functions
 from workers.runner.types import Installation
 
 #: The only variables taken over from the worker: where programs and shared libraries are found.
@@ -30,6 +30,9 @@ _FIXED = {
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
 }
 
+#: An emulator that is installed beside another device's package does not take its place.
+_NO_EMULATOR = {device.LIBRARY_VARIABLE: ""}
+
 
 def command(python: Path, control: int, folders: tuple[Path, ...]) -> tuple[str, ...]:
     """The warm parent's program, which talks on the descriptor `control`, writes into the first of `folders`, and
@@ -43,7 +46,8 @@ def child_environment(
 ) -> dict[str, str]:
     """Every variable of the warm parent and its children, but for home and temporary files, which are the sandbox's.
 
-    With a device library PyTorch generates device tests for it alone, else for the CPU. `staged` holds our own code.
+    With a device library or package PyTorch generates device tests for it alone, else for the CPU. `staged` holds our
+    own code.
     """
     environment = _FIXED | {name: os.environ[name] for name in INHERITED if name in os.environ}
     path = [str(folder) for folder in (torch_path, staged) if folder is not None]
@@ -53,8 +57,11 @@ def child_environment(
 
 
 def _device_variables(installation: Installation) -> dict[str, str]:
-    if installation.library is None:
+    if installation.library is None and installation.package is None:
         return {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "cpu"}
+    if installation.library is None:
+        told = f"{installation.device}={installation.package}"
+        return {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "privateuse1", device.PACKAGE_VARIABLE: told, **_NO_EMULATOR}
     return {
         "PYTORCH_TESTING_DEVICE_ONLY_FOR": "privateuse1",
         "SPYRE_LIBRARY": str(installation.library.resolve()),

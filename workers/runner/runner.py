@@ -1,4 +1,5 @@
-"""Collects and runs upstream test files in child processes, so that nothing a test does can hurt the worker.
+"""Collects and runs upstream test files, and tasks of ours, in child processes, so that nothing they do can hurt the
+worker.
 
 torch is imported by the warm parents only, in the sandbox. A child that dies takes one test with it; the rest goes on
 in a new one. Verdicts are not made here: an observation says what was seen, not whether it was right.
@@ -9,9 +10,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from relay.contract import MESSAGE_CAP, OPERATORS_CAP, Observation
+from workers.runner.answers import Pieces
 from workers.runner.child.events import mark
 from workers.runner.child.order import Order
 from workers.runner.child_process import start_child
@@ -22,7 +25,16 @@ from workers.runner.findings import STOPPED, Findings, collect_problem
 from workers.runner.ledger import OPERATOR_CHARS, Ledger
 from workers.runner.parents import TorchUnavailableError, WarmParents
 from workers.runner.sandbox import Sandbox
-from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
+from workers.runner.types import (
+    Answer,
+    Collection,
+    Installation,
+    RunnerLimits,
+    RunnerTree,
+    Task,
+    TestOutcome,
+    WantedTest,
+)
 from workers.runner.watch import Clock, follow
 
 _DEFAULTS = RunnerLimits()
@@ -45,8 +57,8 @@ class Runner(AbstractContextManager["Runner"]):
         limits: RunnerLimits = _DEFAULTS,
         on_executed: OnExecuted | None = None,
     ) -> None:
-        if installation.library is None and installation.device != "cpu":
-            raise ValueError(f"device {installation.device} needs a device library; without one only cpu can run")
+        if installation.library is None and installation.package is None and installation.device != "cpu":
+            raise ValueError(f"device {installation.device} needs a library or a package; without one only cpu can run")
         self._device = installation.device
         self._limits = limits
         self._on_executed = on_executed
@@ -104,6 +116,42 @@ class Runner(AbstractContextManager["Runner"]):
             return
         order = self._order(tree, file, path, [])
         FileRun(self._parents, self._limits, tree, order, wanted, ledger, should_stop).run()
+
+    def answer(self, tree: RunnerTree, task: Task, should_stop: Callable[[], bool] = lambda: False) -> Answer:
+        """What a task answers that is not about tests; within the time that a file has to be collected."""
+        pieces = Pieces(self._limits.answer_bytes)
+        try:
+            parent = self._parents.ready(tree, should_stop)
+        except TorchUnavailableError as error:
+            return Answer(b"", capped(str(error)))
+        if parent is None:
+            return pieces.answer(STOPPED)
+        with start_child(parent, self._task_order(tree, task, None), self._limits.output_bytes) as child:
+            ending = follow(child, Clock(self._limits, {}), pieces.receive, should_stop)
+            output = child.output_after(mark(task.file)) or parent.last_words()
+            problem = collect_problem(ending, self._limits, self._parents.without_paths(tree, output))
+        return pieces.answer(problem)
+
+    def run_task(
+        self,
+        tree: RunnerTree,
+        task: Task,
+        tests: Sequence[WantedTest],
+        on_outcome: Callable[[TestOutcome], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        """As `run`, for the tests of a task."""
+        wanted = {test.id: test for test in tests}
+        ledger = Ledger(wanted, on_outcome)
+        order = self._task_order(tree, task, [])
+        FileRun(self._parents, self._limits, tree, order, wanted, ledger, should_stop).run()
+
+    def _task_order(self, tree: RunnerTree, task: Task, ids: list[str] | None) -> Order:
+        """It runs where test files do: in upstream's `test` folder where there is one."""
+        folder = tree.checkout.resolve()
+        inside = folder / "test" if (folder / "test").is_dir() else folder
+        order = self._order(tree, task.file, inside / "none", ids)
+        return replace(order, directory=str(inside), program=task.program, task=task.text)
 
     def _order(self, tree: RunnerTree, file: str, path: Path, ids: list[str] | None) -> Order:
         return Order(

@@ -40,14 +40,16 @@ class RunnerTree:
 class Installation:
     """Where tests run: the Python (with torch and pytest beside it), the device and its library.
 
-    `library` is the built device library; None means the CPU, PyTorch's reference device. `profile` is the device's
-    rule profile by name or path. Nothing else of ours has to be installed for that Python.
+    `library` is the emulated device's, `profile` its rules by name or path. Any other device has a `package`, installed
+    for that Python, which registers it when it is imported; with neither it is the CPU, PyTorch's reference device.
+    Nothing else of ours has to be installed for that Python.
     """
 
     device: str
     library: Path | None
     python: Path = field(default_factory=lambda: Path(sys.executable))
     profile: str = "compat"
+    package: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,31 @@ class WantedTest:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """What runs in a child in pytest's place: the full name of a module of ours whose `carry_out` takes the order, and
+    the text that is meant for it. `file` is what its ids begin with; no such file has to exist."""
+
+    file: str
+    program: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a task answered. `error` says why there is none; empty when there is one. Untrusted."""
+
+    data: bytes
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunnerLimits:
     """How long and how large a child may get. Times in seconds, sizes in bytes.
 
     `collect_timeout_s` is the limit of importing torch, and that of importing a file. `file_timeout_s` is the life
     of one child. `output_bytes` is how much of its last output is kept, `file_bytes` how large a file it may write,
-    `processes` how many its user may have beside those of the machine. `children` bounds how many children a file's
+    `answer_bytes` how large the answer of a task, `processes` how many its user may have beside those of the machine.
+    `children` bounds how many children a file's
     shared tests may use up; each costs a fork and the import of the file.
     """
 
@@ -75,6 +96,7 @@ class RunnerLimits:
     address_space_bytes: int = 8 << 30
     file_bytes: int = 1 << 30
     output_bytes: int = 64 << 10
+    answer_bytes: int = 256 << 20
     processes: int = 256
     children: int = 100
 

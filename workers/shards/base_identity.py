@@ -15,7 +15,7 @@ from workers.runner.types import Installation
 from workers.upstream.git import Git, checked_sha
 from workers.upstream.overlay import PACKAGES, Replacement
 
-_OWN_SOURCES = ("runner", "spyre")
+_OWN_SOURCES = ("models", "runner", "spyre")
 _OWN_SUFFIXES = frozenset({".py", ".cpp", ".h", ".toml"})
 
 

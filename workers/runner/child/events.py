@@ -63,6 +63,13 @@ class Executed:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a program's answer, in base64 that is whole by itself; more may follow."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Everything that was ordered has been done; the child is of no more use."""
 
@@ -72,8 +79,8 @@ CHANNEL_LOST = 86
 #: Exit status of a child that makes way for another, after a test that left too many processes.
 CROWDED = 87
 
-Event = Found | Refused | Began | Ended | Executed | Finished
-_LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Executed, Finished)
+Event = Found | Refused | Began | Ended | Executed | Piece | Finished
+_LANGUAGE: Language[Event] = Language(Found, Refused, Began, Ended, Executed, Piece, Finished)
 _SEAL_BYTES = 8
 _DIGITS = 18
 

@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Collect `path`, or run `ids` of it in their order, in `directory`.
+    """Collect `path`, or run `ids` of it in their order, in `directory`. With a `program` (the full name of a module
+    with a function `carry_out`) that is done by it in pytest's place, and `task` is a text of its own; where `ids` is
+    None it answers.
 
     `file` is the path in ids (relative to `checkout`), `ids` None to collect. `device` is the name that ids carry
     (`spyre` gives classes the suffix SPYRE). `key` (hexadecimal) seals the events. `detail_chars` caps every text that
@@ -29,6 +31,8 @@ class Order:
     detail_chars: int
     operators: int
     operator_chars: int
+    program: str = ""
+    task: str = ""
 
     def dump(self) -> int:
         """A new descriptor to read the order from, to be closed by the caller. Memory, not a pipe: an order is larger

@@ -1,4 +1,4 @@
-"""The life of a child, from its fork to its end: takes an order and runs pytest over one file.
+"""The life of a child, from its fork to its end: takes an order and runs pytest over one file, or another program.
 
 torch is in memory before pytest gets near the checkout, whose `torch` source folder must never stand in for the
 installed package.
@@ -7,6 +7,7 @@ installed package.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 import tempfile
@@ -78,6 +79,9 @@ def _move_in(output: int, folder: Path, directory: Path) -> None:
 
 
 def _carry_out(order: Order, channel: Channel, stderr: int, recorder: Recorder | None) -> int:
+    if order.program:
+        importlib.import_module(order.program).carry_out(order, channel, stderr)
+        return 0
     generation = Generation(order.device)
     generation.install()
     reporter = Reporter(order, channel, generation, stderr)
