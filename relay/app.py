@@ -17,10 +17,10 @@ from starlette.routing import BaseRoute
 from relay.assembly import crcr_parts
 from relay.background import background, create_outbox
 from relay.context import RelayContext
-from relay.manifests import ManifestStore
 from relay.metrics.exposition import ProcessFigures, RecordFigures
 from relay.metrics.measuring import MeasuringMiddleware
 from relay.parts import CrcrParts
+from relay.served import served_backends, with_main_device
 from relay.settings import RelaySettings, with_secrets
 from relay.store.clock import record_clock
 from relay.store.engine import Store, open_engine, upgrade_database
@@ -174,7 +174,8 @@ def create_context(
     Raises:
         SettingsError: the settings do not let the service start.
     """
-    complete = with_secrets(settings)
+    backends = served_backends(settings)
+    complete = with_main_device(with_secrets(settings), backends)
     engine = open_engine(complete.database_url)
     clock = now or record_clock(engine)
     if complete.upgrade_on_start:
@@ -183,8 +184,8 @@ def create_context(
     context = RelayContext(
         settings=complete,
         store=store,
-        waker=CeleryWaker(complete.broker_url),
-        manifests=ManifestStore(complete.manifest_dir),
+        waker=CeleryWaker(complete.broker_url, {backend.device: backend.queue for backend in backends}),
+        backends=backends,
         crcr=crcr or crcr_parts(complete, store, clock),
         now=clock,
     )

@@ -105,5 +105,6 @@ def _prune(context: RelayContext) -> None:
 def _start_audit(context: RelayContext) -> None:
     settings = context.settings
     at = time.fromisoformat(settings.audit_at)
-    with context.store.writing() as session:
-        open_daily_audit(session, settings.upstream_repo, settings.device, at, context.now())
+    for device in context.devices:
+        with context.store.writing() as session:
+            open_daily_audit(session, settings.upstream_repo, device, at, context.now())

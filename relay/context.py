@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from relay.manifests import ManifestStore
 from relay.outbox.types import Outbox
 from relay.parts import CrcrParts
+from relay.served import ServedBackend
 from relay.settings import RelaySettings
 from relay.store.clock import utc_now
 from relay.store.engine import Store
@@ -20,17 +21,32 @@ from relay.wake import Waker
 
 @dataclass(frozen=True)
 class RelayContext:
-    """The parts of one relay process. `settings` has every secret filled in; `crcr` and `outbox` are there when an
-    allowlist is. `answers_only`: another process does what `relay.background` names."""
+    """The parts of one relay process. `settings` has every secret filled in, and the first of the `backends` is the one
+    that its `device` names; `crcr` and `outbox` are there when an allowlist is. `answers_only`: another process does
+    what `relay.background` names."""
 
     settings: RelaySettings
     store: Store
     waker: Waker
-    manifests: ManifestStore
+    backends: tuple[ServedBackend, ...]
     crcr: CrcrParts | None = None
     outbox: Outbox | None = None
     answers_only: bool = False
     now: Callable[[], datetime] = utc_now
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that are served, the usual one first."""
+        return tuple(backend.device for backend in self.backends)
+
+    @property
+    def manifests(self) -> ManifestStore:
+        """Those of the usual device."""
+        return self.backends[0].manifests
+
+    def backend_of(self, device: str) -> ServedBackend | None:
+        """The backend of a device, None when it is not served."""
+        return next((backend for backend in self.backends if backend.device == device), None)
 
     def close(self) -> None:
         """Let go of every connection."""

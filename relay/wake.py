@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -25,6 +25,7 @@ _EXPIRES_S = 60
 _CONNECT_S = 2.0
 #: How long nothing is sent after a broker failed: everybody would wait for it in turn. The sweep sends again.
 _PAUSE_S = 2.0
+_NO_QUEUES: Mapping[str, str] = {}
 #: How many send at a time.
 _AT_ONCE = 4
 
@@ -45,7 +46,9 @@ class CeleryWaker:
     """Sends wake-ups through a Celery broker, as a producer only: no results, JSON, no retries of its own. However many
     call while the broker is away, none of them waits for longer than two of its timeouts."""
 
-    def __init__(self, broker_url: str) -> None:
+    def __init__(self, broker_url: str, queues: Mapping[str, str] = _NO_QUEUES) -> None:
+        """`queues` are those of devices whose queue has another name than they."""
+        self._queues = queues
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._away_until = 0.0
         connection = broker_connection(broker_url)
@@ -81,7 +84,11 @@ class CeleryWaker:
         try:
             self._ensure_folder()
             self._celery.send_task(
-                WAKE_TASK, queue=queue_name(device), expires=_EXPIRES_S, ignore_result=True, retry=False
+                WAKE_TASK,
+                queue=queue_name(self._queues.get(device, device)),
+                expires=_EXPIRES_S,
+                ignore_result=True,
+                retry=False,
             )
         except (KombuError, OperationalError, OSError) as error:
             # Only the kind of fault: broker URLs and their errors can hold a password.

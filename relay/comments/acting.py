@@ -22,7 +22,7 @@ from relay.errors import RelayError
 from relay.intake.events import PullRequestChanged
 from relay.intake.full_wishes import full_wishes
 from relay.runs.changes import Answer, Change, Head, answer_of, change_of_pull, current
-from relay.runs.creation import RERUN_VERDICTS, NewRun, cancel_pull_request, open_run
+from relay.runs.creation import RERUN_VERDICTS, NewRun, open_run, supersede
 from relay.runs.queries import run_summary
 from relay.runs.states import FINAL_RUN_STATES
 from relay.store.models import PlannedTest, Run, Trigger
@@ -153,8 +153,7 @@ def _open(session: Session, asked: Asked, command: Command, pull: PullRequestCha
         full=full,
     )
     run = open_run(session, new, asked.now)
-    reason = f"Superseded by run {run.id}."
-    cancel_pull_request(session, pull.repo, pull.number, asked.now, reason=reason, before=run.id)
+    supersede(session, run, asked.now)
     subject = f"run {run.id}"
     record_action(session, asked.actor, "run.open", asked.now, subject=subject, detail=asked.where, run_id=run.id)
     return Told(words.done(command, words.opened(asked.run(run.id), pull.head_sha, full=bool(full))), run.id)

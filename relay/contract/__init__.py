@@ -5,6 +5,16 @@ selector. Every text that comes from upstream or from a model is untrusted; the 
 record.
 """
 
+from relay.contract.backends import (
+    DEVICE_NAME,
+    EMULATOR,
+    REFERENCE_DEVICE,
+    BackendDescription,
+    BackendError,
+    backend_files,
+    read_backend,
+    read_backends,
+)
 from relay.contract.presence import ENVIRONMENTS_CAP, PresenceReply, WorkerPresent
 from relay.contract.record import (
     PAST_FILES_CAP,
@@ -84,6 +94,8 @@ from relay.contract.work import (
 )
 
 __all__ = [
+    "DEVICE_NAME",
+    "EMULATOR",
     "ENVIRONMENTS_CAP",
     "HOLDOUT_RULE",
     "LOG_LINES_CAP",
@@ -95,10 +107,13 @@ __all__ = [
     "OPERATOR_CAP",
     "PAST_FILES_CAP",
     "PAST_PATHS_CAP",
+    "REFERENCE_DEVICE",
     "SHORT_CAP",
     "WAKE_TASK",
     "Accepted",
     "Attempt",
+    "BackendDescription",
+    "BackendError",
     "BrokenWith",
     "BrokerConnection",
     "Change",
@@ -150,8 +165,11 @@ __all__ = [
     "TriageBudget",
     "TriageSettings",
     "WorkerPresent",
+    "backend_files",
     "broker_connection",
     "can_be_recorded",
     "is_weak_sandbox",
     "queue_name",
+    "read_backend",
+    "read_backends",
 ]

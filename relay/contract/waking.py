@@ -9,9 +9,10 @@ from pathlib import Path
 WAKE_TASK = "relay.wake"
 
 
-def queue_name(device: str) -> str:
-    """The Celery queue that wakes the workers of one device kind."""
-    return f"device.{device}"
+def queue_name(queue: str) -> str:
+    """The Celery queue that wakes the workers of one device kind, by the name that its backend gives it, which is the
+    device's unless its description says another."""
+    return f"device.{queue}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 import structlog
@@ -31,6 +31,7 @@ from relay.intake.events import (
     parse_event,
 )
 from relay.intake.full_wishes import NO_WISHES, FullWishes, full_wishes
+from relay.intake.participants import devices_for_changes
 from relay.outbox.queue import enqueue
 from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_run
 from relay.runs.spans import delivery_handled
@@ -91,35 +92,38 @@ class Listening:
 def process_delivery(
     session: Session,
     row_id: int,
-    device: str,
+    devices: Sequence[str],
     now: datetime,
     wishes: FullWishes = NO_WISHES,
     *,
     listening: Listening | None = None,
-) -> bool:
-    """Do what a stored delivery asks for, unless that is done. Whether a run was opened, so that workers be woken."""
+) -> tuple[str, ...]:
+    """Do what a stored delivery asks for, unless that is done. The devices that a run was opened for, so that their
+    workers be woken: of `devices` all, in their order."""
     delivery = session.scalar(
         select(Delivery)
         .where(Delivery.id == row_id, Delivery.state == DeliveryState.RECEIVED)
         .with_for_update(skip_locked=True)
     )
     if delivery is None:
-        return False
+        return ()
     with structlog.contextvars.bound_contextvars(delivery=delivery.delivery_id):
-        run = _act(session, delivery, _Asked(device, now, wishes, listening or Listening()))
-    delivery.run_id = run.id if run else None
+        runs = _act(session, delivery, _Asked(tuple(devices), now, wishes, listening or Listening()))
+    delivery.run_id = runs[0].id if runs else None
+    if len(runs) > 1:
+        delivery.note = f"a run for each device: {', '.join(f'{run.id} on {run.device}' for run in runs)}"
     delivery_handled(session, delivery, now)
-    return run is not None
+    return tuple(run.device for run in runs)
 
 
 def handle_delivery(context: RelayContext, row_id: int) -> None:
     """Process one delivery in a transaction of its own, then wake workers. A database that is away leaves the delivery
     for the next sweep; a refusal of ours is final and noted on it."""
-    device, wishes = context.settings.device, full_wishes(context.settings)
+    devices, wishes = devices_for_changes(context), full_wishes(context.settings)
     listening = Listening(commanded_repositories(context.settings), context.settings.github_app_id)
     try:
         with context.store.writing() as session:
-            opened = process_delivery(session, row_id, device, context.now(), wishes, listening=listening)
+            opened = process_delivery(session, row_id, devices, context.now(), wishes, listening=listening)
     except SQLAlchemyError as error:
         _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
         return
@@ -127,7 +131,7 @@ def handle_delivery(context: RelayContext, row_id: int) -> None:
         _log.warning("delivery_failed", delivery=row_id, reason=error.message)
         _note_failure(context, row_id, error.message)
         return
-    if opened:
+    for device in opened:
         context.waker.wake(device)
 
 
@@ -148,9 +152,9 @@ def sweep_deliveries(context: RelayContext) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every run that is opened has in common, and whose comments are read."""
+    """What every run that is opened has in common but its device, and whose comments are read."""
 
-    device: str
+    devices: tuple[str, ...]
     now: datetime
     wishes: FullWishes
     listening: Listening
@@ -161,13 +165,17 @@ def _event_of(delivery: Delivery, wishes: FullWishes) -> Event:
     return parse_event(delivery.event, payload, wishes.labels)
 
 
-def _act(session: Session, delivery: Delivery, asked: _Asked) -> Run | None:
+def _act(session: Session, delivery: Delivery, asked: _Asked) -> list[Run]:
+    """What it asks for; the runs that it led to."""
     delivery.state = DeliveryState.PROCESSED
     match event := _event_of(delivery, asked.wishes):
+        case PullRequestChanged() | PushReceived() if not asked.devices:
+            _ignore(delivery, "no backend takes part in pull requests and pushes, says the allowlist")
         case PullRequestChanged():
             return _open_pull_request(session, delivery, event, asked)
         case PushReceived():
-            return open_run(session, _push_run(delivery, event, asked), asked.now)
+            wanted = _on_each(_push_run(delivery, event, asked), asked)
+            return [open_run(session, new, asked.now) for new in wanted]
         case PullRequestClosed(merged=True):
             delivery.note = f"pull request {event.number} was merged: what runs for it goes on"
         case PullRequestClosed():
@@ -178,7 +186,7 @@ def _act(session: Session, delivery: Delivery, asked: _Asked) -> Run | None:
             _read_later(session, delivery, event, asked)
         case Ignored():
             _ignore(delivery, event.reason)
-    return None
+    return []
 
 
 def _ignore(delivery: Delivery, reason: str) -> None:
@@ -206,15 +214,21 @@ def _read_later(session: Session, delivery: Delivery, event: CommentCreated, ask
     delivery.note = f"a comment on pull request {event.number} may ask for something"
 
 
-def _open_pull_request(session: Session, delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> Run | None:
-    """A run, unless a label asks for what runs already: GitHub tells of the labels a pull request is opened with twice,
-    in `opened` and as `labeled`."""
-    new = _pull_request_run(delivery, event, asked)
-    known = full_run_of(session, new) if event.label else None
-    if known is None:
-        return open_run(session, new, asked.now)
-    delivery.note = f"every test of this commit runs already, in run {known.id}"
-    return None
+def _open_pull_request(session: Session, delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> list[Run]:
+    """A run on each device, unless a label asks for what runs there already: GitHub tells of the labels a pull request
+    is opened with twice, in `opened` and as `labeled`."""
+    wanted = _on_each(_pull_request_run(delivery, event, asked), asked)
+    known = {new.device: run for new in wanted if event.label and (run := full_run_of(session, new))}
+    if known:
+        runs = ", ".join(str(run.id) for run in known.values())
+        delivery.note = f"every test of this commit runs already, in run {runs}"
+    return [open_run(session, new, asked.now) for new in wanted if new.device not in known]
+
+
+def _on_each(new: NewRun, asked: _Asked) -> Sequence[NewRun]:
+    """The same run on every device. The first keeps the identity of its delivery, which is older than the others."""
+    further = (replace(new, device=device, identity=f"{new.identity}#{device}") for device in asked.devices[1:])
+    return (new, *further)
 
 
 def _pull_request_run(delivery: Delivery, event: PullRequestChanged, asked: _Asked) -> NewRun:
@@ -224,7 +238,7 @@ def _pull_request_run(delivery: Delivery, event: PullRequestChanged, asked: _Ask
         kind=delivery.event,
         base_sha=event.base_sha,
         head_sha=event.head_sha,
-        device=asked.device,
+        device=asked.devices[0],
         trigger=Trigger.WEBHOOK,
         pr_number=event.number,
         title=event.title,
@@ -242,7 +256,7 @@ def _push_run(delivery: Delivery, event: PushReceived, asked: _Asked) -> NewRun:
         kind=delivery.event,
         base_sha=event.before,
         head_sha=event.after,
-        device=asked.device,
+        device=asked.devices[0],
         trigger=Trigger.WEBHOOK,
         title=event.title,
         base_ref=event.ref,

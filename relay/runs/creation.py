@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -35,7 +35,8 @@ RERUN_VERDICTS = frozenset(
 @dataclass(frozen=True, slots=True)
 class NewRun:
     """A run that is asked for. `identity` names the asking (a delivery, the nth rerun of a change): the same identity
-    never makes two runs. `only` limits the plan to these test ids; `full` says why every test runs, empty when that is
+    never makes two runs. `only` limits the plan to these test ids, or to all variants of these base tests; `release` is
+    the torch that they need, where it matters; `full` says why every test runs, empty when that is
     not asked for. `work_class` is for the queue, where the rest does not tell it (`relay.runs.standing`)."""
 
     identity: str
@@ -53,6 +54,7 @@ class NewRun:
     attempt: int = 1
     rerun_of: int | None = None
     only: tuple[str, ...] = ()
+    release: str = ""
     full: str = ""
     work_class: WorkClass | None = None
 
@@ -60,7 +62,7 @@ class NewRun:
 def open_run(session: Session, new: NewRun, now: datetime) -> Run:
     """The run of this identity, opened with its select shard unless it is there already.
 
-    A run that a webhook asks for supersedes the unfinished older runs of its pull request.
+    A run that a webhook asks for supersedes the unfinished older runs of its pull request on its device.
     """
     by_identity = select(Run).where(Run.identity == new.identity)
     known = session.scalar(by_identity)
@@ -73,7 +75,7 @@ def open_run(session: Session, new: NewRun, now: datetime) -> Run:
         # Another transaction opened it between the question and the insert.
         return session.scalars(by_identity).one()
     if new.trigger is Trigger.WEBHOOK and run.pr_number is not None:
-        cancel_pull_request(session, run.repo, run.pr_number, now, reason=f"Superseded by run {run.id}.", before=run.id)
+        supersede(session, run, now)
     return run
 
 
@@ -95,6 +97,7 @@ def _insert(session: Session, new: NewRun, now: datetime) -> Run:
         attempt=new.attempt,
         rerun_of=new.rerun_of,
         only=list(new.only),
+        release=new.release,
         full=new.full,
         work_class=place.work_class,
         group_key=place.group_key,
@@ -121,19 +124,24 @@ def full_run_of(session: Session, new: NewRun) -> Run | None:
     return session.scalar(select(Run).where(*same, lasting, Run.full != "").order_by(Run.id.desc()).limit(1))
 
 
-def cancel_pull_request(
-    session: Session, repo: str, pr_number: int, now: datetime, *, reason: str, before: int | None = None
-) -> tuple[int, ...]:
-    """Cancel the unfinished runs of a pull request, with `before` only those with a smaller id. The ids cancelled."""
-    query = select(Run.id).where(
-        func.lower(Run.repo) == repo.lower(), Run.pr_number == pr_number, Run.state.not_in(FINAL_RUN_STATES)
-    )
-    if before is not None:
-        query = query.where(Run.id < before)
+def supersede(session: Session, run: Run, now: datetime) -> None:
+    """Cancel the unfinished older runs of the pull request of `run`, on its device."""
+    older = (*_unfinished_of_pull(run.repo, run.pr_number), Run.device == run.device, Run.id < run.id)
+    for run_id in session.scalars(select(Run.id).where(*older).order_by(Run.id)).all():
+        cancel_run(session, run_id, now, f"Superseded by run {run.id}.")
+
+
+def cancel_pull_request(session: Session, repo: str, pr_number: int, now: datetime, *, reason: str) -> tuple[int, ...]:
+    """Cancel the unfinished runs of a pull request, on all devices. The ids cancelled."""
+    query = select(Run.id).where(*_unfinished_of_pull(repo, pr_number))
     cancelled = tuple(session.scalars(query.order_by(Run.id)))
     for run_id in cancelled:
         cancel_run(session, run_id, now, reason)
     return cancelled
+
+
+def _unfinished_of_pull(repo: str, pr_number: int | None) -> tuple[ColumnElement[bool], ...]:
+    return (func.lower(Run.repo) == repo.lower(), Run.pr_number == pr_number, Run.state.not_in(FINAL_RUN_STATES))
 
 
 def cancel_run(session: Session, run_id: int, now: datetime, reason: str) -> Run:
@@ -202,6 +210,7 @@ def _again(old: Run, attempt: int, only: tuple[str, ...], full: str) -> NewRun:
         attempt=attempt,
         rerun_of=old.id,
         only=only,
+        release=old.release,
         full=full,
         work_class=old.work_class,
     )

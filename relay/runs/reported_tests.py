@@ -44,15 +44,15 @@ class Outcome:
     judgement: Judgement
 
 
-def fresh_outcomes(session: Session, shard: Shard, results: Sequence[TestResult]) -> list[Outcome]:
-    """What the results mean, of those tests that have no verdict yet.
+def fresh_outcomes(session: Session, shard: Shard, results: Sequence[TestResult], device: str) -> list[Outcome]:
+    """What the results mean on a device, of those tests that have no verdict yet.
 
     Raises:
         BadMessageError: a result names no test of the shard, one is named twice, or attempts cannot be told apart.
     """
     tests = _tests_of(session, shard, results)
     return [
-        Outcome(test, result, judge(test.expected, result.attempts))
+        Outcome(test, result, judge(test.expected, result.attempts, device))
         for result in results
         if (test := tests[result.id]).verdict is None
     ]

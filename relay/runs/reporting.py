@@ -69,7 +69,7 @@ def accept_results(session: Session, shard_id: int, posted: ResultsPosted, now: 
     if _is_repeat(session, shard, posted.lease_id, posted.sequence, posted):
         return
     require_lease(shard, posted.lease_id)
-    fresh = fresh_outcomes(session, shard, posted.results)
+    fresh = fresh_outcomes(session, shard, posted.results, run.device)
     record_outcomes(session, fresh)
     record_uses(session, run, ((outcome.test.base, outcome.result.operators) for outcome in fresh))
     note_misses(session, run, fresh, now)

@@ -26,7 +26,7 @@ def run_traceparent(run: Run) -> str:
     """What belongs to a run; empty while no spans are sent. A run that a webhook opened is of its delivery's trace, any
     other has one of its own."""
     if run.identity.startswith(_DELIVERY):
-        return traceparent_of(run.identity, _RUN + run.identity)
+        return traceparent_of(_delivery_of(run), _RUN + run.identity)
     return traceparent_of(_RUN + run.identity, _RUN + run.identity)
 
 
@@ -43,7 +43,8 @@ def run_ended(session: Session, run: Run, now: datetime) -> None:
     """Record the span of a run, from its creation to its verdict, once this session commits."""
     if not is_on():
         return
-    parent = delivery_traceparent(run.identity.removeprefix(_DELIVERY)) if run.identity.startswith(_DELIVERY) else ""
+    asked_for = run.identity.startswith(_DELIVERY)
+    parent = delivery_traceparent(_delivery_of(run).removeprefix(_DELIVERY)) if asked_for else ""
     identity, begun = _RUN + run.identity, run.created_at
     about: dict[str, Attribute] = {
         "run": run.id,
@@ -52,6 +53,11 @@ def run_ended(session: Session, run: Run, now: datetime) -> None:
         "conclusion": run.conclusion or "",
     }
     _after_commit(session, lambda: record_span("run", identity, parent, (begun, max(now, begun)), **about))
+
+
+def _delivery_of(run: Run) -> str:
+    """One delivery asks for a run on each device; all of them are of its trace."""
+    return run.identity.removesuffix(f"#{run.device}")
 
 
 def _after_commit(session: Session, record: Callable[[], None]) -> None:

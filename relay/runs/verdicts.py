@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from relay.contract import Attempt, Expected, NotTested, NotTestedReason, Observation, Tree
 from relay.views import Conclusion, Verdict
 
-#: The line with which the device refuses a test by a named rule.
-UNSUPPORTED_MARK = "spyre: unsupported"
+#: How the line begins with which a device refuses a test by a named rule.
+UNSUPPORTED_MARK = "{device}: unsupported"
 
 _FAILING = {
     Observation.FAILED: Verdict.REGRESSION,
@@ -93,8 +93,8 @@ class JudgedTest:
         return self.expected is Expected.MANDATORY_SUCCESS and self.verdict in BREAKING
 
 
-def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
-    """The verdict of one test from all its attempts, in whatever order they are given.
+def judge(expected: Expected, attempts: Sequence[Attempt], device: str) -> Judgement:
+    """The verdict of one test on a device from all its attempts, in whatever order they are given.
 
     Without any attempt on head there is no answer about the change: `infra`.
     """
@@ -106,7 +106,8 @@ def judge(expected: Expected, attempts: Sequence[Attempt]) -> Judgement:
     if earlier and last.observation in (Observation.PASSED, Observation.SKIPPED):
         # The failure is what a reader wants to see of a flaky test.
         return Judgement(Verdict.FLAKY, last.observation, earlier[-1].detail, last.duration_s)
-    verdict = _mandatory(last, base) if expected is Expected.MANDATORY_SUCCESS else _XFAIL[last.observation]
+    mark = UNSUPPORTED_MARK.format(device=device)
+    verdict = _mandatory(last, base, mark) if expected is Expected.MANDATORY_SUCCESS else _XFAIL[last.observation]
     return Judgement(verdict, last.observation, last.detail, last.duration_s)
 
 
@@ -117,7 +118,7 @@ def is_newly_broken(expected: Expected, verdict: Verdict | None, attempts: Seque
     return expected is Expected.MANDATORY_SUCCESS and verdict in BREAKING and on_base == {Observation.PASSED}
 
 
-def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:
+def _mandatory(last: Attempt, base: Sequence[Attempt], refusal: str) -> Verdict:
     """Flaky needs evidence: failing on head alone is none, and neither is a base that only fails; a base that did as
     head does and was also fine is."""
     seen = {attempt.observation for attempt in base}
@@ -130,7 +131,7 @@ def _mandatory(last: Attempt, base: Sequence[Attempt]) -> Verdict:
         return Verdict.FLAKY
     if base[-1].observation not in _LIKEWISE[last.observation]:
         return _FAILING[last.observation]
-    refused = UNSUPPORTED_MARK in last.detail and any(UNSUPPORTED_MARK in attempt.detail for attempt in base)
+    refused = refusal in last.detail and any(refusal in attempt.detail for attempt in base)
     return Verdict.UNSUPPORTED if refused else Verdict.KNOWN_FAILURE
 
 

@@ -50,6 +50,8 @@ class RelaySettings(BaseSettings):
     upstream_clone_url: Annotated[str, Field(repr=False)] = "https://github.com/pytorch/pytorch.git"
     device: str = "spyre"
     manifest_dir: Path = Field(default_factory=default_manifest_dir)
+    # Descriptions of backends, files or folders of them, comma-separated: more devices than one, or another's details.
+    backends: str = ""
 
     webhook_secret: SecretStr | None = None
     worker_token: SecretStr | None = None
@@ -241,6 +243,12 @@ class RelaySettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The caller, `RELAY_*` variables, the original relay's variables and the folder of secrets, in this order."""
         return init_settings, env_settings, FallbackSource(settings_cls)
+
+    @property
+    def backend_places(self) -> tuple[Path, ...]:
+        """The files and folders that describe backends."""
+        places = (place.strip() for place in self.backends.split(","))
+        return tuple(Path(place).expanduser().absolute() for place in places if place)
 
     @property
     def llm_configured(self) -> bool:

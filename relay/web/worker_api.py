@@ -72,8 +72,11 @@ ShardId = Annotated[int, Path(description="A shard's number, as the lease names 
     responses={204: {"description": "Nothing is due", "model": None}},
 )
 def lease(context: Context, wanted: LeaseRequest) -> Response:
-    """The next due shard of the worker's device, or 204."""
-    manifests = context.manifests.current()
+    """The next due shard of the worker's device, or 204; so for a device that this relay does not serve."""
+    backend = context.backend_of(wanted.device)
+    if backend is None:
+        return Response(status_code=204)
+    manifests = backend.manifests.current()
     with context.store.writing() as session:
         now, terms = context.now(), terms_of(context.settings)
         leased = lease_next(session, wanted.device, wanted.worker, now, terms, sandbox=wanted.sandbox)
@@ -221,6 +224,7 @@ def _select_order(context: RelayContext, leased: LeasedShard, manifests: LoadedM
         manifest_problem=(manifests.problem or "")[:MANIFEST_PROBLEM_CAP],
         triage=_triage(settings) if settings.llm_configured else None,
         only=tuple(run.only),
+        release=run.release,
         shard_size=settings.shard_size,
         shard_seconds=settings.shard_seconds,
         full=run.full,

@@ -57,6 +57,13 @@ def test_a_wake_up_reaches_the_devices_queue_and_no_other(broker_url: str, waker
     assert _take(broker_url, "other")[0] == WAKE_TASK
 
 
+def test_a_device_with_a_queue_of_another_name_is_woken_there(broker_url: str) -> None:
+    waker = CeleryWaker(broker_url, {"quartz": "stones"})
+    assert waker.wake("quartz")
+    assert _take(broker_url, "stones")[0] == WAKE_TASK
+    waker.close()
+
+
 def test_a_deleted_broker_folder_comes_back(tmp_path: Path) -> None:
     """Losing the whole broker loses nothing."""
     folder = tmp_path / "broker"

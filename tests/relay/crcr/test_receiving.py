@@ -336,7 +336,7 @@ def test_without_an_app_letters_wait(story: Telling) -> None:
         story.context.settings,
         story.context.store,
         story.context.waker,
-        story.context.manifests,
+        story.context.backends,
         crcr=type(parts)(story.allowlist, parts.verifier, None),
         now=story.clock,
     )

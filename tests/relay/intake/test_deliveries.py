@@ -62,7 +62,7 @@ def deliver(store: Store) -> Deliver:
     def do(delivery_id: str, event: str, payload: dict[str, Any]) -> Run | None:
         with store.writing() as session:
             row, _ = record_delivery(session, delivery_id, event, json.dumps(payload).encode(), START)
-            process_delivery(session, row.id, DEVICE, START, FullWishes(labels=frozenset({"full"})))
+            process_delivery(session, row.id, (DEVICE,), START, FullWishes(labels=frozenset({"full"})))
             return session.get(Run, row.run_id) if row.run_id else None
 
     return do
@@ -185,6 +185,33 @@ def test_closing_cancels_and_opens_nothing(store: Store, deliver: Deliver) -> No
         assert stored(session, "d2").note == f"cancelled runs: {run.id}"
 
 
+def test_a_change_is_a_run_on_every_device_which_only_a_newer_one_of_its_device_supersedes(store: Store) -> None:
+    def deliver(delivery_id: str, head: str, *devices: str) -> tuple[str, ...]:
+        with store.writing() as session:
+            body = json.dumps(pull("synchronize", head * 40)).encode()
+            row, _ = record_delivery(session, delivery_id, "pull_request", body, START)
+            return process_delivery(session, row.id, devices, START)
+
+    assert deliver("d1", "1", DEVICE, "quartz") == (DEVICE, "quartz")
+    assert deliver("d2", "3", "quartz") == ("quartz",)
+    with store.reading() as session:
+        runs = session.scalars(select(Run).order_by(Run.id)).all()
+        assert [(run.device, run.state) for run in runs] == [
+            *((DEVICE, RunState.RECEIVED), ("quartz", RunState.CANCELLED), ("quartz", RunState.RECEIVED)),
+        ]
+        first = stored(session, "d1")
+        assert first.run_id == runs[0].id
+        assert first.note == f"a run for each device: {runs[0].id} on {DEVICE}, {runs[1].id} on quartz"
+
+
+def test_where_no_device_takes_part_the_delivery_says_so(store: Store) -> None:
+    with store.writing() as session:
+        row, _ = record_delivery(session, "d1", "pull_request", json.dumps(pull()).encode(), START)
+        assert process_delivery(session, row.id, (), START) == ()
+        assert row.state is DeliveryState.IGNORED
+        assert "no backend takes part" in row.note
+
+
 def test_merging_cancels_nothing(store: Store, deliver: Deliver) -> None:
     """The change is there to stay, and so is the question what it breaks."""
     run = deliver("d1", "pull_request", pull())
@@ -227,7 +254,7 @@ def test_what_is_not_acted_on_is_kept_with_its_reason(
 def test_processing_twice_makes_one_run(store: Store, deliver: Deliver) -> None:
     deliver("d1", "pull_request", pull())
     with store.writing() as session:
-        assert process_delivery(session, stored(session, "d1").id, DEVICE, START) is False
+        assert process_delivery(session, stored(session, "d1").id, (DEVICE,), START) == ()
     with store.reading() as session:
         assert session.scalar(select(func.count()).select_from(Run)) == 1
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations, product
 
 import pytest
 
 from relay.contract import Attempt, Expected, NotTested, NotTestedReason, Observation, Tree
-from relay.runs.verdicts import UNSUPPORTED_MARK, JudgedTest, conclude, judge
+from relay.runs.verdicts import UNSUPPORTED_MARK, JudgedTest, Judgement, conclude
+from relay.runs.verdicts import judge as judge_on
 from relay.views import Conclusion, Verdict
 from tests.relay.worker_story import attempt
 
@@ -60,6 +62,10 @@ def _tries(head: Observation, base: Observation | None) -> list[Attempt]:
     return tries if base is None else [*tries, attempt(base, tree=Tree.BASE)]
 
 
+def judge(expected: Expected, attempts: Sequence[Attempt], device: str = "spyre") -> Judgement:
+    return judge_on(expected, attempts, device)
+
+
 def test_the_table_names_every_case() -> None:
     """No combination of head and base is left to chance."""
     assert set(MANDATORY_TABLE) == set(product(Observation, (None, *Observation)))
@@ -102,11 +108,13 @@ def test_the_last_attempt_counts_when_all_fail() -> None:
 @pytest.mark.parametrize("base", [FAILED, CRASHED, TIMED_OUT])
 def test_a_refusal_of_the_device_on_both_sides_is_unsupported(base: Observation) -> None:
     """The device names the rule by which it refuses; a change is not to blame for it."""
-    words = f"RuntimeError\n{UNSUPPORTED_MARK}: dtype complex128"
+    words = f"RuntimeError\n{UNSUPPORTED_MARK.format(device='spyre')}: dtype complex128"
     refused = attempt(FAILED, detail=words)
     assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE, detail=words)]).verdict is Verdict.UNSUPPORTED
     assert judge(MANDATORY, [refused, attempt(base, tree=Tree.BASE)]).verdict is Verdict.KNOWN_FAILURE
     assert judge(MANDATORY, [refused, attempt(PASSED, tree=Tree.BASE)]).verdict is Verdict.REGRESSION
+    on_both = [refused, attempt(base, tree=Tree.BASE, detail=words)]
+    assert judge(MANDATORY, on_both, "quartz").verdict is Verdict.KNOWN_FAILURE  # the words are another device's
 
 
 @pytest.mark.parametrize("fine", [PASSED, SKIPPED])
