@@ -123,7 +123,7 @@ def run_celery(settings: WorkerSettings) -> int:
         hostname=settings.worker_name,
         pool_cls="prefork",
         concurrency=settings.worker_concurrency,
-        queues=[queue_name(settings.device)],
+        queues=[queue_name(settings.queue)],
         loglevel=settings.log_level,
         without_gossip=True,
         without_mingle=True,

@@ -56,7 +56,7 @@ def create_celery(settings: WorkerSettings) -> Celery:
         accept_content=["json"],
         task_ignore_result=True,
         task_acks_late=False,
-        task_default_queue=queue_name(settings.device),
+        task_default_queue=queue_name(settings.queue),
         worker_prefetch_multiplier=1,
         # Only Redis can: elsewhere one message stays reserved, which costs a wake-up at most.
         worker_disable_prefetch=is_redis(connection.url),

@@ -7,15 +7,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from relay.contract import EMULATOR
 from workers.environments.environment import Environment
 from workers.runner.runner import Runner
 from workers.runner.sandbox import Sandbox
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
 from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
-
-#: PyTorch's own: its tests run on it without anything of ours, for a look at what is the device's doing.
-REFERENCE_DEVICE = "cpu"
 
 
 class DeviceRunner(Protocol):
@@ -57,12 +55,15 @@ def device_installer(settings: WorkerSettings) -> Callable[[Environment], Instal
 
     def install(environment: Environment) -> Installation:
         library = device_library(settings, environment.wheel)
-        return Installation(settings.device, library, environment.python, environment.profile)
+        package = None if library is not None else settings.package
+        return Installation(settings.device, library, environment.python, environment.profile, package)
 
     return install
 
 
 def device_library(settings: WorkerSettings, wheel: Path) -> Path | None:
-    """The library of the worker's device for the torch in `wheel`; None for the CPU, which every torch has. Raises
-    `DeviceBuildError` and `CacheError`."""
-    return None if settings.device == REFERENCE_DEVICE else ensure_library(settings.libraries, wheel=wheel)
+    """The library of the emulated device for the torch in `wheel`; None for the CPU, which every torch has, and for a
+    device whose package is installed beside torch. Raises `DeviceBuildError` and `CacheError`."""
+    if settings.package != EMULATOR:
+        return None
+    return ensure_library(settings.libraries, wheel=wheel, device=settings.device)

@@ -45,7 +45,7 @@ def _record(asked: argparse.Namespace) -> FunctionMap:
     library = None
     if asked.device != _CPU:
         cache = asked.cache.expanduser().absolute() if asked.cache else default_cache()
-        library = ensure_library(cache, _note)
+        library = ensure_library(cache, _note, device=asked.device)
     with tempfile.TemporaryDirectory(prefix="function-map-") as scratch:
         # Open to the sandbox's own user, who has to read what is staged there.
         Path(scratch).chmod(0o755)

@@ -11,11 +11,19 @@ import socket
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
+from relay.contract import (
+    DEVICE_NAME,
+    EMULATOR,
+    REFERENCE_DEVICE,
+    BackendDescription,
+    BackendError,
+    read_backend,
+)
 from relay.trail.known_secrets import known_secrets
 from relay.trail.secret_file import named_file
 from selector.manifests.profiles import Profile
@@ -64,7 +72,9 @@ class WorkerSettings(BaseSettings):
     worker_token: SecretStr | None = None
     worker_name: str = Field(default_factory=_own_name, min_length=1, max_length=200)
     worker_concurrency: int = Field(default=1, ge=1, le=64)
-    device: str = Field(default="spyre", pattern=r"^[a-z][a-z0-9_]{0,30}$")
+    # The description of the worker's device; without it the device is the emulator, or the CPU.
+    backend: Path | None = None
+    device: str = Field(default="spyre", pattern=DEVICE_NAME)
     manifest_profile: Profile = Profile.COMPAT
     work_dir: Path = Path(".relay/work")
     device_cache: Path | None = None
@@ -81,6 +91,8 @@ class WorkerSettings(BaseSettings):
     test_timeout_s: PositiveSeconds = 60
     file_timeout_s: PositiveSeconds = 600
     collect_timeout_s: PositiveSeconds = 120
+
+    _described: BackendDescription = PrivateAttr()
 
     @field_validator("url")
     @classmethod
@@ -129,6 +141,37 @@ class WorkerSettings(BaseSettings):
         if not self.token:
             raise ValueError("set RELAY_WORKER_TOKEN, or RELAY_WORKER_TOKEN_FILE to a file that holds the token")
         return self
+
+    @model_validator(mode="after")
+    def _as_described(self) -> Self:
+        """The file and the variables may say the same twice, and nothing different."""
+        if self.backend is None:
+            package = None if self.device == REFERENCE_DEVICE else EMULATOR
+            self._described = BackendDescription(device=self.device, package=package)
+            return self
+        try:
+            self._described = described = read_backend(self.backend.expanduser())
+        except BackendError as error:
+            raise ValueError(f"RELAY_BACKEND: {error}") from error
+        profile = described.profile if described.package == EMULATOR else ""
+        for name, value in (("device", described.device), ("device_profile", profile)):
+            if name in self.model_fields_set and getattr(self, name) != value:
+                raise ValueError(
+                    f"RELAY_{name.upper()} is {getattr(self, name)}, and RELAY_BACKEND describes {value or 'none'}. "
+                    "Leave the variable out."
+                )
+            object.__setattr__(self, name, value)  # frozen for everybody else
+        return self
+
+    @property
+    def package(self) -> str | None:
+        """What registers the device when it is imported; None for the CPU, which torch has."""
+        return self._described.package
+
+    @property
+    def queue(self) -> str:
+        """The name of the queue that wakes this worker."""
+        return self._described.queue_of_device
 
     @property
     def token(self) -> str:

@@ -24,7 +24,7 @@ _DRAIN_S = 5
 def up(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
-    workers: Annotated[int, typer.Option(min=0, max=64, help="Worker processes on this machine.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, max=64, help="Worker processes here, for each backend.")] = 1,
     *,
     reload: ReloadOption = False,
     as_json: JsonOption = False,
@@ -58,9 +58,10 @@ def up(
                 stack.enter_context(service)
             log_to_stderr(service.settings)  # it may have made secrets
             tell_of_open_files(service.settings)
+            crew = len(service.worker_logs())  # so many for each backend
             if as_json:
-                out.data({"url": service.url, "pid": os.getpid(), "workers": workers})
-            out.say(text.serving(service.url, workers))
+                out.data({"url": service.url, "pid": os.getpid(), "workers": crew})
+            out.say(text.serving(service.url, crew))
             started()
             wait_for_stop(stop, service.web)
             out.note(text.stopping())

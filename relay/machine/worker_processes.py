@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from relay.contract import BrokerConnection
+from relay.contract import BrokerConnection, backend_files
 from relay.machine.processes import ChildSpec, minimal_environment
 from relay.machine.state_folder import write_private
 from relay.settings import SECRET_FILES, RelaySettings
@@ -22,12 +22,15 @@ NOTHING_HANDED: Mapping[str, int] = {}
 COMMAND = (sys.executable, "-m", "workers")
 _BROKER, _GIT_PROXY = "RELAY_BROKER_URL", "RELAY_GIT_PROXY"
 
+#: What says which device a worker is for.
+_BACKEND, _DEVICE, _PROFILE = "RELAY_BACKEND", "RELAY_DEVICE", "RELAY_DEVICE_PROFILE"
 #: Settings of the workers that an operator may give to the program that starts them. None of them is a secret.
 _TUNING = (
+    _BACKEND,
     "RELAY_WORKER_NAME",
     "RELAY_WORKER_CONCURRENCY",
     "RELAY_DEVICE_CACHE",
-    "RELAY_DEVICE_PROFILE",
+    _PROFILE,
     "RELAY_BUILD_COMMAND",
     "RELAY_BUILD_TIMEOUT_S",
     "RELAY_BUILD_CACHE_BYTES",
@@ -61,11 +64,11 @@ def worker_environment(
         "RELAY_URL": url,
         _BROKER: settings.broker_url,
         "RELAY_WORKER_TOKEN_FILE": str(token_file),
-        "RELAY_DEVICE": settings.device,
+        _DEVICE: parent.get(_DEVICE, "") if parent.get(_BACKEND) else settings.device,
         "RELAY_WORK_DIR": parent.get("RELAY_WORK_DIR") or str(settings.state_dir / "work"),
         "PYTHONUNBUFFERED": "1",
     }
-    told = {name: value for name, value in (tuning | own).items() if name not in handed}
+    told = {name: value for name, value in (tuning | own).items() if value and name not in handed}
     return minimal_environment(parent, told | {f"{name}_FILE": f"/dev/fd/{held}" for name, held in handed.items()})
 
 
@@ -91,9 +94,10 @@ def _nameless(text: str) -> Iterator[int]:
 def worker_specs(
     settings: RelaySettings, url: str, count: int, handed: Mapping[str, int] = NOTHING_HANDED
 ) -> tuple[ChildSpec, ...]:
-    """The worker processes of this machine, with one log file each. They share the work directory, which locks."""
-    environment = worker_environment(settings, url, ensure_token_file(settings), os.environ, handed)
-    environment.pop("RELAY_WORKER_NAME", None)  # several workers of one name could not be told apart
+    """The worker processes of this machine, `count` for each backend, with one log file each. They share the work
+    directory, which locks."""
+    token_file = ensure_token_file(settings)
+    backends = [worker_environment(settings, url, token_file, parent, handed) for parent in _parents(settings)]
     return tuple(
         ChildSpec(
             f"worker {number}",
@@ -102,8 +106,19 @@ def worker_specs(
             settings.state_dir / "logs" / f"worker-{number}.log",
             passed=tuple(handed.values()),
         )
-        for number in range(1, count + 1)
+        for number, environment in enumerate((each for each in backends for _ in range(count)), start=1)
     )
+
+
+def _parents(settings: RelaySettings) -> Iterator[Mapping[str, str]]:
+    """This process's environment as each backend's workers are to have it. Several of one name could not be told
+    apart."""
+    ours = {name: value for name, value in os.environ.items() if name != "RELAY_WORKER_NAME"}
+    files = backend_files(settings.backend_places)
+    if not files:
+        yield ours
+    for file in files:
+        yield {name: value for name, value in ours.items() if name not in (_DEVICE, _PROFILE)} | {_BACKEND: str(file)}
 
 
 def ensure_token_file(settings: RelaySettings) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.contract import EMULATOR
 from workers.settings import SettingsError, WorkerSettings, load_settings
 
 
@@ -28,6 +29,46 @@ def test_a_profile_is_a_name_or_a_file_by_its_whole_path(monkeypatch: pytest.Mon
     monkeypatch.setenv("RELAY_DEVICE_PROFILE", profile)
     expected = str(Path.cwd() / profile) if profile.endswith(".toml") else profile
     assert load_settings().device_profile == expected
+
+
+@pytest.fixture
+def quartz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The description of a device that is no emulator's, which the worker is told of."""
+    file = tmp_path / "quartz.yaml"
+    file.write_text("device: quartz\npackage: torch_quartz\nqueue: stones\n")
+    monkeypatch.setenv("RELAY_BACKEND", str(file))
+    return file
+
+
+def test_a_backend_says_what_its_workers_need(quartz: Path) -> None:
+    settings = load_settings()
+    assert (settings.device, settings.package, settings.queue) == ("quartz", "torch_quartz", "stones")
+    assert settings.device_profile == ""
+    quartz.write_text("device: quartz\npackage: workers.spyre\nprofile: spyre-2026-06\n")
+    settings = load_settings()
+    assert (settings.package, settings.queue, settings.device_profile) == (EMULATOR, "quartz", "spyre-2026-06")
+
+
+def test_without_one_the_device_is_the_emulator_or_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (load_settings().package, load_settings().queue) == (EMULATOR, "spyre")
+    monkeypatch.setenv("RELAY_DEVICE", "cpu")
+    assert (load_settings().package, load_settings().queue) == (None, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("RELAY_DEVICE", "spyre", "RELAY_DEVICE is spyre, and RELAY_BACKEND describes quartz"),
+        ("RELAY_DEVICE_PROFILE", "compat", "RELAY_DEVICE_PROFILE is compat, and RELAY_BACKEND describes none"),
+        ("RELAY_BACKEND", "/absent.yaml", "RELAY_BACKEND: The backend /absent.yaml cannot be read"),
+    ],
+)
+def test_what_contradicts_the_backend_is_refused(
+    monkeypatch: pytest.MonkeyPatch, quartz: Path, variable: str, value: str, sentence: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError, match=sentence):
+        load_settings()
 
 
 def test_secrets_are_not_shown() -> None:

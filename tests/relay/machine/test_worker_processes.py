@@ -71,6 +71,23 @@ def test_each_worker_has_its_own_log(settings: RelaySettings) -> None:
     assert all(WORKER_TOKEN not in str((spec.command, spec.environment)) for spec in specs)
 
 
+def test_each_backend_has_its_own_workers(
+    settings: RelaySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told by their file, and by nothing that is about the device of another."""
+    for device in ("quartz", "spyre"):
+        (tmp_path / f"{device}.yaml").write_text(f"device: {device}\npackage: workers.spyre\n")
+    settings.state_dir.mkdir()
+    monkeypatch.setenv("RELAY_DEVICE", "spyre")
+    monkeypatch.setenv("RELAY_DEVICE_PROFILE", "spyre-2026-06")
+    given = settings.model_copy(update={"backends": str(tmp_path)})
+    specs = worker_specs(given, "http://127.0.0.1:1", 2)
+    quartz, spyre = str(tmp_path / "quartz.yaml"), str(tmp_path / "spyre.yaml")
+    assert [spec.environment["RELAY_BACKEND"] for spec in specs] == [quartz, quartz, spyre, spyre]
+    assert len({spec.name for spec in specs}) == len({spec.log_file for spec in specs}) == 4
+    assert not {"RELAY_DEVICE", "RELAY_DEVICE_PROFILE"} & set(specs[0].environment)
+
+
 def test_token_given_as_a_setting_is_written_for_the_workers(settings: RelaySettings) -> None:
     """Private, and apart from the file of the token that the state folder made; also on a machine that has none yet."""
     assert not settings.state_dir.exists()

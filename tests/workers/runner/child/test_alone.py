@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,62 @@ def test_another_python_without_this_project_runs_tests_on_the_device(
     assert {outcome.observation for outcome in outcomes} == {Observation.PASSED}
     operators = next(outcome.operators for outcome in outcomes if "test_operators" in outcome.id)
     assert "aten::add.Tensor" in operators
+
+
+#: Another backend's own package, as small as one can be: its library, the name, and the module that torch asks.
+PACKAGE = """
+import ctypes, types
+from pathlib import Path
+import torch
+ctypes.CDLL(str(Path(__file__).with_name("quartz.so")))
+torch.utils.rename_privateuse1_backend("quartz")
+module = types.ModuleType("torch.quartz")
+module.is_available = lambda: True
+module.device_count = torch._C._accelerator_hooks_device_count
+module.current_device = torch.accelerator.current_device_index
+module._is_in_bad_fork = lambda: False
+module.manual_seed_all = lambda seed: None
+torch._register_device_module("quartz", module)
+torch.utils.generate_methods_for_privateuse1_backend()
+"""
+
+
+@pytest.fixture
+def quartz_python(bare_python: Path, device_library: Path) -> Iterator[Path]:
+    """The same Python with the package of another device in it."""
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(bare_python.parents[1])}))
+    package = site / "torch_quartz"
+    package.mkdir()
+    (package / "__init__.py").write_text(PACKAGE)
+    shutil.copy(device_library, package / "quartz.so")
+    yield bare_python
+    shutil.rmtree(package)
+
+
+def test_any_device_is_tested_whose_package_is_installed(torch_bench: Bench, quartz_python: Path) -> None:
+    """Nothing of the emulator's own is told to it. A package that registers another name than said is refused."""
+    torch_bench.installation = Installation("quartz", None, quartz_python, "", "torch_quartz")
+    torch_bench.write("""
+        import torch
+        from torch.testing._internal.common_device_type import instantiate_device_type_tests
+        from torch.testing._internal.common_utils import TestCase
+
+        class Sample(TestCase):
+            def test_device(self, device):
+                self.assertEqual((torch.ones(2, device=device) + 1).cpu().tolist(), [2.0, 2.0])
+                self.assertEqual(torch.ones(2, device=device).device.type, "quartz")
+
+        instantiate_device_type_tests(Sample, globals())
+    """)
+    collection = torch_bench.collect()
+    assert collection.error == ""
+    (outcome,) = torch_bench.run_tests(collection.tests)
+    assert (outcome.observation, outcome.detail) == (Observation.PASSED, "")
+    assert "QUARTZ::test_device_quartz" in outcome.id
+    torch_bench.close()
+    torch_bench.installation = Installation("basalt", None, quartz_python, "", "torch_quartz")
+    said = "the package torch_quartz registers the device quartz, and the backend describes basalt"
+    assert said in torch_bench.collect().error
 
 
 def test_staged_code_holds_the_package_and_describes_the_device(tmp_path: Path) -> None:
