@@ -65,13 +65,20 @@ class _Changed:
         path = self._file.path
         if not model.uses:
             return f"nothing is on record of what {model.path} uses, and {path} changes"
-        if operator := next((one for one in self._operators if one in model.uses), ""):
+        known = {_plain(use): use for use in model.uses if "::" in use}
+        if operator := next((known[plain] for one in self._operators if (plain := _plain(one)) in known), ""):
             return f"runs {operator}, an operator of {path}"
         if name := next((one for one in self._names if one in model.uses), ""):
             through = self._names[name]
             return f"uses {name}{f' ({through})' if not name.endswith(through) else ''}"
         used = min((name for name in model.uses if name.startswith(self._modules)), default="") if self._modules else ""
         return f"uses {used} of {path}, which changes as a whole" if used else ""
+
+
+def _plain(operator: str) -> str:
+    """Without the underscores around its name: `_safe_softmax` is what `safe_softmax` is a decomposition of."""
+    space, _, name = operator.partition("::")
+    return f"{space}::{name.strip('_')}"
 
 
 def _of_facts(file: FileChange) -> Iterator[str]:

@@ -61,7 +61,7 @@ def link_tests(
             unlinked.append(file)
     _join(links, named_in_description(description, catalog))
     if known.observed is not None:
-        _join(links, observed_links(change, catalog, known.observed))
+        _join(links, observed_links(change, catalog.beside(models), known.observed))
     if known.outcomes is not None:
         _join(links, outcome_links(change, catalog, known.outcomes))
     if known.executed is not None:

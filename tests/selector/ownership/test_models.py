@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
 import pytest
 
-from selector.change import Category, FileChange, Reached, Status
+from selector.catalog import build_catalog
+from selector.change import Category, ChangeSet, FileChange, Reached, Status
 from selector.change.facts import Effect, Fact, FactKind
 from selector.cut import Cut
+from selector.known import Known
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests
+from selector.ownership import link_tests
 from selector.ownership.models import model_files, model_links
 from selector.pipeline import Outcome, select
 from selector.trees import GitTree, git_diff
 from selector.types import SelectionState, Stage
-from tests.selector.upstream import Repository
+from tests.selector.upstream import MemoryTree, Repository
 
 MODELS = """\
 test_suite_config:
@@ -24,7 +30,7 @@ test_suite_config:
       inputs: [{shape: [1], below: 2}]
       compare: [logits, greedy]
       dtypes: [float16]
-      uses: {operators: ["aten::rsqrt"], names: [torch.nn.modules.linear.Linear, torch.nn.functional.silu]}
+      uses: {operators: ["aten::rsqrt", "aten::_safe_softmax"], names: [torch.nn.modules.linear.Linear]}
 """
 UNKNOWN = MODELS.replace("granite", "unknown").partition("      uses")[0]
 SOURCE = {
@@ -66,6 +72,7 @@ def kernel(effect: Effect, kind: FactKind = FactKind.KERNEL) -> FileChange:
     ("file", "said"),
     [
         (changed("torch/_decomp/decompositions.py", "rsqrt"), "runs aten::rsqrt, an operator of torch/_decomp/"),
+        (changed("torch/_decomp/decompositions.py", "safe_softmax"), "runs aten::_safe_softmax, an operator of torch/"),
         (kernel(Effect.BEHAVIOUR), "runs aten::rsqrt, an operator of aten/src/ATen/native/UnaryOps.cpp"),
         (changed("torch/nn/modules/linear.py", "Linear"), "uses torch.nn.modules.linear.Linear"),
         (changed("torch/nn/modules/linear.py", module_level=True), "uses torch.nn.modules.linear.Linear of torch/nn/"),
@@ -137,3 +144,17 @@ def test_a_link_to_a_model_keeps_nothing_from_being_widened(repository: Reposito
 def test_models_run_when_everything_is_asked_for(repository: Repository) -> None:
     outcome = selected(repository, {"docs/a.rst": "Docs\n"}, cut=Cut(full="asked for"))
     assert {"models/granite::logits", "test/test_linear.py::TestLinear::test_linear"} <= kept(outcome)
+
+
+def test_what_the_device_saw_a_model_use_leads_to_it_as_to_any_test() -> None:
+    @dataclass
+    class Seen:
+        def tests_using(self, operators: Collection[str]) -> Mapping[str, Collection[str]]:
+            return {"aten::tanh": ["models/granite::logits"]}
+
+    change = ChangeSet((changed("torch/_decomp/decompositions.py", "tanh"),))
+    models, catalog = model_files(manifests()), build_catalog(MemoryTree(SOURCE))
+    found = link_tests(change, catalog, known=Known(observed=Seen()), models=models).candidates
+    assert [reason.rule for one in found if one.test.name == "logits" for reason in one.reasons][:1] == [
+        "observed operator"
+    ]
