@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 from relay.cli.manifests import text
 from relay.cli.manifests.resolve_options import ManifestsArgument
 from relay.cli.manifests.result_options import DeviceOption, FromOption, FromRunOption, IssueOption, UpstreamOption
+from relay.cli.manifests.unified import unified
 from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output, one_line
 
@@ -102,7 +102,7 @@ def _report(
     made = [one for _, rewritten in changed for one in rewritten.made]
     waiting = [*(one for _, rewritten in changed for one in rewritten.refused), *held]
     notes = [note for _, rewritten in changed for note in rewritten.notes]
-    diff = "".join(line for before, rewritten in changed for line in _diff(before, rewritten.document))
+    diff = "".join(line for before, rewritten in changed for line in unified(before, rewritten.document))
     if out.as_json:
         out.data({"proposals": [_as_data(one) for one in made], "waiting": [_held(one) for one in waiting],
                   "notes": notes, "diff": diff, "written": written})  # fmt: skip  # one object, read as one
@@ -113,13 +113,6 @@ def _report(
     if undated:
         out.note(text.undated(undated))
     out.note(text.promoted(len(made), len(waiting), written=written))
-
-
-def _diff(before: ManifestDocument, after: ManifestDocument) -> Iterator[str]:
-    """A unified diff that `git apply` takes."""
-    old, new = (document.text.splitlines(keepends=True) for document in (before, after))
-    for line in difflib.unified_diff(old, new, f"a/{before.name}", f"b/{after.name}"):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _as_data(one: Proposal) -> dict[str, object]:

@@ -37,6 +37,7 @@ ELSEWHERE = {
     ("env add", 0): "test_environments.py::test_this_python_can_be_added_under_a_name_listed_and_removed",
     ("env remove", 0): "test_environments.py::test_this_python_can_be_added_under_a_name_listed_and_removed",
     ("map record", 0): "test_function_map.py::test_a_recorded_map_ties_a_test_to_what_it_executes",
+    ("manifest model-ops", 0): "manifests/test_model_ops.py::test_what_a_model_uses_is_written_beside_it",
     ("devgithub", 0): "test_devgithub.py::test_serves_on_loopback_until_a_signal",
     ("devgithub open", 0): "test_devgithub.py::test_a_pull_request_is_opened_from_the_clone",
     ("devgithub comment", 0): "test_devgithub.py::test_somebody_comments_and_what_was_said_is_read",
