@@ -81,5 +81,5 @@ $(VENV)/.emulator: $(VENV)/bin/python pyproject.toml deploy/constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.emulator
-	@$(PIP) install --quiet --constraint deploy/constraints.txt --group dev
+	@$(PIP) install --quiet --constraint deploy/constraints.txt --editable '.[emulator,models]' --group dev
 	@touch $@
