@@ -17,6 +17,7 @@ from selector.types import BaseTest
 from selector.upgrade.following import FollowedTree
 from selector.upgrade.matching import Match, Matches, match_tests
 from selector.upgrade.reading import DefinitionReader
+from selector.upgrade.surroundings import Surroundings
 from selector.upgrade.types import ChangedTest, Evidence, TestChange, TestDifference
 from selector.upgrade.written import Release, WrittenTest, read_release
 
@@ -32,8 +33,9 @@ def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None
     with collector_paused():
         before, after = _read(FollowedTree(base), FollowedTree(head), cache)
         matches = match_tests(before, after)
-        tests = sorted(_compared(matches), key=lambda changed: changed.test)
-    return TestDifference(tuple(tests), _test_files(before), _test_files(after))
+        around = Surroundings(before, after, matches.pairs)
+        tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
+    return TestDifference(tuple(tests), _test_files(before), _test_files(after), around.notes())
 
 
 def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release]:
@@ -53,13 +55,13 @@ def _test_files(release: Release) -> int:
     return len({test.file for test in release.tests})
 
 
-def _compared(matches: Matches) -> Iterator[ChangedTest]:
+def _compared(matches: Matches, around: Surroundings) -> Iterator[ChangedTest]:
     for written in matches.removed:
         yield _alone(written, TestChange.REMOVED)
     for written in matches.added:
         yield _alone(written, TestChange.ADDED)
     for match in matches.pairs:
-        yield _changed(match)
+        yield _changed(match, (*_evidence(match), *around.of(match)))
 
 
 def _alone(written: WrittenTest, change: TestChange) -> ChangedTest:
@@ -71,8 +73,7 @@ def _alone(written: WrittenTest, change: TestChange) -> ChangedTest:
     return ChangedTest(written.test, (change,), (evidence,))
 
 
-def _changed(match: Match) -> ChangedTest:
-    evidence = tuple(_evidence(match))
+def _changed(match: Match, evidence: tuple[Evidence, ...]) -> ChangedTest:
     changes = tuple(change for change in TestChange if any(one.kind is change for one in evidence))
     former = match.before.test if match.before.test != match.after.test else None
     return ChangedTest(match.after.test, changes or (TestChange.UNCHANGED,), evidence, former, match.confidence)

@@ -38,7 +38,7 @@ def pack_definitions(file: FileDefinitions) -> bytes:
         "definitions": [
             [
                 *(number(one.symbol), _KINDS.index(one.kind), one.line, one.end_line, one.body, one.decoration),
-                *(numbered(one.uses), numbered(one.marks), numbered(one.bases)),
+                *(numbered(names) for names in (one.uses, one.marks, one.bases, one.attributes)),
             ]
             for one in file.definitions.values()
         ],
@@ -70,8 +70,8 @@ def unpack_definitions(path: str, record: bytes) -> FileDefinitions:
 
 def _definition(word: Callable[[int], str], row: Sequence[Any]) -> Definition:
     symbol, kind, line, end_line, body, decoration, *names = row
-    uses, marks, bases = (tuple(map(word, numbers)) for numbers in names)
-    return Definition(word(symbol), _KINDS[kind], line, end_line, body, decoration, uses, marks, bases)
+    uses, marks, bases, attributes = (tuple(map(word, numbers)) for numbers in names)
+    return Definition(word(symbol), _KINDS[kind], line, end_line, body, decoration, uses, marks, bases, attributes)
 
 
 def _version() -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from selector.change.shared_source import first_line
-from selector.change.symbols import bound_names, without_docstring
+from selector.change.symbols import without_docstring
 from selector.source import parse_module
 from selector.upgrade.digests import Digest, imported_here
 
@@ -33,8 +33,9 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Definition:
     """One function, class or name. `body` and `decoration` are digests, that of a class without what is defined in it;
-    `uses` are the dotted names its text says, `marks` those of its decorators, `bases` those of a class. A symbol that
-    is defined several times, as in both branches of an `if`, is one definition of all of them."""
+    `uses` are the dotted names its text says, `attributes` what it asks of anything, `marks` the names of its
+    decorators, `bases` those of a class. A symbol that is defined several times, as in both branches of an `if`, is one
+    definition of all of them."""
 
     symbol: str
     kind: Kind
@@ -45,6 +46,7 @@ class Definition:
     uses: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ class _Reader:
             self._function(statement, prefix)
         elif isinstance(statement, ast.ClassDef):
             self._class(statement, prefix)
-        elif names := bound_names(statement):
+        elif names := list(_assigned(statement)):
             self._names(statement, names, prefix)
         else:
             return False
@@ -126,7 +128,7 @@ class _Reader:
         inner = f"{prefix}{node.name}."
         for statement in _flatten(without_docstring(node.body)):
             if self._define(statement, inner):
-                if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+                if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)) and "__doc__" not in _assigned(statement):
                     body.write(statement)
             else:
                 self._import(statement)
@@ -152,9 +154,14 @@ class _Reader:
         own: str = "",
     ) -> None:
         around = decoration or Digest()
-        uses, marks = tuple(sorted(body.names() - {own})), tuple(sorted(around.names()))
+        names = (
+            tuple(sorted(body.names() - {own})),
+            tuple(sorted(around.names())),
+            bases,
+            tuple(sorted(body.attributes)),
+        )
         place = (first_line(node), node.end_lineno or node.lineno)
-        found = Definition(symbol, kind, *place, body.result(), around.result(), uses, marks, bases)
+        found = Definition(symbol, kind, *place, body.result(), around.result(), *names)
         self._parts.setdefault(symbol, []).append(found)
 
     def _import(self, statement: ast.stmt) -> None:
@@ -169,6 +176,23 @@ class _Reader:
         """Imports inside functions, as if they were the file's."""
         for statement in body.imports:
             self._import(statement)
+
+
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    """The names that an assignment binds; not those of what it changes, as `torch` of `torch.x = 1`."""
+    waiting: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        waiting = list(statement.targets)
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        waiting = [statement.target]
+    while waiting:
+        target = waiting.pop(0)
+        if isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            waiting += target.elts
+        elif isinstance(target, ast.Starred):
+            waiting.append(target.value)
 
 
 def _decoration(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Digest:
@@ -202,6 +226,7 @@ def _one(parts: list[Definition], known: frozenset[str] | None) -> Definition:
         kept(name for part in parts for name in part.uses),
         kept(name for part in parts for name in part.marks),
         tuple(dict.fromkeys(name for part in parts for name in part.bases)),
+        tuple(sorted({name for part in parts for name in part.attributes})),
     )
 
 

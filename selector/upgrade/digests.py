@@ -15,16 +15,19 @@ from selector.change.symbols import without_docstring
 
 _DIGEST_BYTES = 8
 _LEFT_OUT = frozenset({"annotation", "returns", "ctx", "type_comment", "kind", "type_params", "decorator_list"})
+_OWN = ("self", "cls", "super")
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 class Digest:
-    """Takes in nodes in order. `imports` are the import statements among them."""
+    """Takes in nodes in order. `imports` are the import statements among them, `attributes` what is asked of anything
+    but `self`."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._said: set[str] = set()
         self._bound: set[str] = set()
+        self.attributes: set[str] = set()
         self._inside_class = 0
         self.imports: list[ast.Import | ast.ImportFrom] = []
 
@@ -121,6 +124,8 @@ class Digest:
         attributes.reverse()
         rest = ".".join(attributes)
         self._parts.append(f".{rest}")
+        if not (isinstance(value, ast.Name) and value.id in _OWN):
+            self.attributes.update(attributes)
         if isinstance(value, ast.Name):
             self._parts.append(value.id)
             self._say(value.id, rest)
@@ -132,7 +137,7 @@ class Digest:
 
     def _say(self, root: str, rest: str) -> None:
         """A class inside a function has a `self` of its own, of which nothing is known."""
-        if not (self._inside_class and root in ("self", "cls", "super")):
+        if not (self._inside_class and root in _OWN):
             self._said.add(f"{root}.{rest}")
 
     def _arguments(self, node: ast.arguments) -> None:

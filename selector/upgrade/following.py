@@ -50,7 +50,7 @@ def _folders(tree: SourceTree, listed: Sequence[str]) -> Mapping[str, str]:
     if not isinstance(tree, LinkedTree):
         return {}
     links = {link: folder for link, folder in tree.links().items() if link.startswith(_TESTS)}
-    inside = {link: folder for link, folder in links.items() if not folder.startswith(_TESTS)}
+    inside = {link: folder for link, folder in links.items() if not f"{folder}/".startswith(_TESTS)}
     return {
         f"{folder}/": f"{link}/"
         for link, folder in sorted(inside.items(), reverse=True)
