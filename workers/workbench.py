@@ -14,7 +14,7 @@ from pathlib import Path
 from relay.contract import SHORT_CAP, TestedOn
 from workers.builds.native_build import NativeBuilds
 from workers.device_runner import DeviceRunner
-from workers.environments.choice import Choice, choose
+from workers.environments.choice import Choice, choose, has_release
 from workers.environments.environment import Environment, EnvironmentProblemError
 from workers.runner.types import Installation
 from workers.shards.report import capped
@@ -35,9 +35,12 @@ class Bench:
     confined: bool = False
     builds: NativeBuilds | None = None
 
-    def choose(self, checkout: Checkout) -> Choice:
-        """The environment for a change that has none yet. Raises `GitError` and `EnvironmentProblemError`."""
-        return choose(self.environments(), checkout.mirror, checkout.base_sha)
+    def choose(self, checkout: Checkout, release: str = "") -> Choice:
+        """The environment for a change that has none yet: the nearest of the `release`, or, where this machine has none
+        of it, the nearest of all. Raises `GitError` and `EnvironmentProblemError`."""
+        known = self.environments()
+        fitting = [found for found in known if has_release(found, release)]
+        return choose(fitting or known, checkout.mirror, checkout.base_sha)
 
     def planned(self, tested_on: TestedOn) -> Environment:
         """The environment that a run was planned on.

@@ -79,7 +79,9 @@ class TriageSettings(Message):
 
 
 class SelectOrder(Message):
-    """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests). `manifest_problem`
+    """Work of a select shard. `only` limits the plan to these test ids (a rerun of failed tests), or to all variants of
+    these base tests. `release` is the torch that the tests need (`2.14`), empty where the nearest will do.
+    `manifest_problem`
     says why the manifests are not those that maintainers see now; the run's notes repeat it. `full` says why every test
     is to run, empty when that was not asked for; it beats `budget_s` (seconds) and `holdout`, the share (0 to 1) of
     what is left out that runs nevertheless (`selector.cut.Cut`). `budget_note` says why the budget is smaller than
@@ -90,6 +92,7 @@ class SelectOrder(Message):
     manifest_problem: str = Field(default="", max_length=MANIFEST_PROBLEM_CAP)
     triage: TriageSettings | None = None
     only: tuple[TestIdText, ...] = ()
+    release: ShortText = ""
     full: ShortText = ""
     budget_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     budget_note: ShortText = ""

@@ -28,6 +28,18 @@ def test_the_nearest_is_chosen(upstream: Upstream, tmp_path: Path) -> None:
         assert bench(DEFAULT, NIGHTLY).choose(checkout).environment is NIGHTLY
 
 
+def test_tests_that_need_a_release_run_in_its_environment_however_near_another_is(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    """Where this machine has none of it, the nearest is chosen, for somebody to say so."""
+    sha = upstream.commit({"version.txt": "2.13.0\n"})
+    next_one = an_environment("next", "2.14.1+cpu", "d" * 40)
+    both = bench(DEFAULT, next_one)
+    with checked_out(Mirrors(tmp_path / "m"), upstream.change(sha, sha), tmp_path / "shard") as checkout:
+        chosen = {release: both.choose(checkout, release).environment for release in ("2.14", "2.14.1", "2.14.2", "")}
+    assert chosen == {"2.14": next_one, "2.14.1": next_one, "2.14.2": DEFAULT, "": DEFAULT}
+
+
 def test_the_record_says_all_that_answers() -> None:
     told = bench().tested_on(NIGHTLY)
     assert told.model_dump() == {

@@ -113,6 +113,13 @@ def _nearness(environment: Environment, mirror: Mirror, base_sha: str, tree_vers
     return Nearness(environment, commits, parse_version(environment.torch.version), tree_version)
 
 
+def has_release(environment: Environment, release: str) -> bool:
+    """Whether the environment's torch is of a release; `2.14` means every patch release of it."""
+    wanted = tuple(int(part) for part in release.split(".") if part.isdecimal())
+    version = parse_version(environment.torch.version)
+    return bool(wanted) and version is not None and version[: len(wanted)] == wanted
+
+
 def parse_version(text: str) -> Version | None:
     """The three numbers of `2.6.0a0+git1234`, or None."""
     found = re.match(r"\s*(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)

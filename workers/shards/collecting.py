@@ -75,15 +75,16 @@ class Collector:
         return Collected(found, tuple(self._notes))
 
     def only(self, ids: Iterable[str]) -> Collected:
-        """All variants of the base tests of these ids, for a rerun. Ids that no longer exist are named in a note."""
+        """All variants of the base tests of these ids, which may be base tests themselves. What does not exist (any
+        more) is named in a note."""
         wanted = dict.fromkeys(ids)
         tests = self._files(dict.fromkeys(test_id.split("::")[0] for test_id in wanted))
         if tests is None:
             return Collected((), (), stopped=True)
-        bases = {test.base_test for test in tests if test.id in wanted}
-        gone = sorted(wanted.keys() - {test.id for test in tests})
+        bases = {test.base_test for test in tests if test.id in wanted or str(test.base_test) in wanted}
+        gone = sorted(wanted.keys() - {test.id for test in tests} - set(map(str, bases)))
         if gone:
-            self._notes.append(f"{len(gone)} tests of the earlier run are not generated any more: {_named(gone)}.")
+            self._notes.append(f"{len(gone)} of the tests asked for are not generated here: {_named(gone)}.")
         return Collected(tuple(test for test in tests if test.base_test in bases), tuple(self._notes))
 
     def _files(self, files: Iterable[str]) -> list[CollectedTest] | None:

@@ -13,6 +13,7 @@ from relay.contract import MESSAGE_CAP, NotTested, NotTestedReason
 from workers.builds.build_process import BuildFailedError
 from workers.builds.native_build import ShardBuilds
 from workers.device_runner import DeviceRunner
+from workers.environments.choice import has_release
 from workers.environments.environment import Environment, EnvironmentProblemError
 from workers.shards.report import capped, not_tested
 from workers.shards.tested_trees import TestedTrees
@@ -86,6 +87,17 @@ class Refusals:
             "of the changed files. Test it with a torch wheel built nearer to the base commit. "
             f"{capped(problem, _PROBLEM_CAP)}",
         )
+
+
+def other_release(release: str, environment: Environment) -> NotTested | None:
+    """Why tests that need a release cannot run here, None where they can: another torch would answer for itself."""
+    if not release or has_release(environment, release):
+        return None
+    return not_tested(
+        NotTestedReason.SKEW,
+        f"The tests need torch {release}, and the nearest that this worker has is {environment.torch.shown} of "
+        f"environment {environment.name}. Give the device's workers one with it: relay env add NAME PYTHON.",
+    )
 
 
 def _last_lines(tail: str, room: int) -> str:

@@ -25,7 +25,7 @@ from workers.device_runner import DeviceRunner
 from workers.environments.choice import Choice
 from workers.shards.collecting import Collected, Collector
 from workers.shards.packing import Durations, ShardRoom
-from workers.shards.refusals import Refusals
+from workers.shards.refusals import Refusals, other_release
 from workers.shards.report import Plan, selection_report
 from workers.shards.shard_log import NoLog, OutcomeLog
 from workers.shards.tested_trees import TestedTrees
@@ -65,7 +65,7 @@ class SelectRun:
         outcome = self._outcome(order, manifests)
         wanted = bool(order.only or outcome.selection.kept)
         try:
-            refusal = Refusals(self.trees, self.runner, self.choice.environment).find(import_too=wanted)
+            refusal = self._refusal(order, import_too=wanted)
         except BuildStoppedError:
             return None
         if refusal is not None:
@@ -74,6 +74,13 @@ class SelectRun:
         if collected.stopped:
             return None
         return self._message(outcome, self._plan(collected, manifests, order), order, None)
+
+    def _refusal(self, order: SelectOrder, *, import_too: bool) -> NotTested | None:
+        """Why nothing of this can be run here. Raises as `Refusals.find`."""
+        environment = self.choice.environment
+        if refusal := other_release(order.release, environment):
+            return refusal
+        return Refusals(self.trees, self.runner, environment).find(import_too=import_too)
 
     def _outcome(self, order: SelectOrder, manifests: ManifestSet) -> Outcome:
         checkout, change = self.checkout, self.checkout.change
@@ -106,7 +113,7 @@ class SelectRun:
     def _message(self, outcome: Outcome, made: Plan, order: SelectOrder, refusal: NotTested | None) -> SelectionReport:
         selection = outcome.selection
         if order.only:
-            selection = _as_rerun(selection, {planned.test.base_test: None for planned in made.planned})
+            selection = _as_asked(selection, {planned.test.base_test: None for planned in made.planned}, order.release)
         if order.manifest_problem:
             selection = replace(selection, notes=(f"Manifests: {order.manifest_problem}", *selection.notes))
         if order.budget_note:
@@ -133,7 +140,8 @@ class SelectRun:
         machine = platform.machine()
         planned = plan(collected.tests, manifests, self.device, profile=self.profile, platform=machine)
         if order.only:
-            planned = tuple(test for test in planned if test.test.id in set(order.only))
+            asked = set(order.only)
+            planned = tuple(test for test in planned if test.test.id in asked or str(test.test.base_test) in asked)
         return Plan(planned, (*self.choice.notes, *self.trees.overlay.notes, *collected.notes))
 
 
@@ -146,9 +154,14 @@ def _described(outcome: Outcome) -> frozenset[BaseTest]:
     return frozenset(entry.test for entry in outcome.catalog) if outcome.catalog is not None else frozenset()
 
 
-def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:
-    """The selection with the asked-for base tests kept for that reason, whatever the stages said, and no others."""
+def _as_asked(selection: Selection, wanted: dict[BaseTest, None], release: str) -> Selection:
+    """The selection with the asked-for base tests kept for that reason, whatever the stages said, and no others.
+    `release` is there where they are asked for to be compared with another one."""
     reason = Reason(Stage.MANIFESTS, "rerun requested", "did not pass in the earlier run of this change")
+    note = "This run repeats single tests of an earlier run; the stages did not choose them."
+    if release:
+        reason = Reason(Stage.MANIFESTS, "upgrade", f"runs on {release} to be compared with another release")
+        note = "This run is of the tests that an upgrade report names; the stages did not choose them."
     known = {candidate.test: candidate for candidate in (*selection.kept, *selection.dropped)}
     kept = tuple(known.get(test, Candidate(test)).because(reason) for test in wanted)
     return replace(
@@ -157,5 +170,5 @@ def _as_rerun(selection: Selection, wanted: dict[BaseTest, None]) -> Selection:
         kept=kept,
         dropped=tuple(candidate for candidate in selection.dropped if candidate.test not in wanted),
         cost=None,  # it was that of the plan this run does not follow
-        notes=(*selection.notes, "This run repeats single tests of an earlier run; the stages did not choose them."),
+        notes=(*selection.notes, note),
     )

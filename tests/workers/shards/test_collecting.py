@@ -95,7 +95,14 @@ def test_a_rerun_gets_all_variants_of_its_base_tests_and_names_what_is_gone() ->
     """The manifests judge variants together; the choice of ids comes after them."""
     found = collector({("head", FILE): Collection((*X, *Y))}).only([X[1].id, f"{FILE}::TestASPYRE::test_gone_spyre"])
     assert found.tests == X
-    assert "1 tests of the earlier run are not generated any more" in found.notes[0]
+    assert "1 of the tests asked for are not generated here" in found.notes[0]
+
+
+def test_base_tests_are_asked_for_by_name_and_those_without_a_test_here_are_named() -> None:
+    """As an upgrade does: it does not know what a device makes of them."""
+    found = collector({("head", FILE): Collection((*X, *Y))}).only([str(X[0].base_test), f"{FILE}::TestA::test_gone"])
+    assert found.tests == X
+    assert found.notes == (f"1 of the tests asked for are not generated here: {FILE}::TestA::test_gone.",)
 
 
 @pytest.mark.parametrize("suffix", ["_" + "x" * 1_000, "_\0", "_\ud800", "_" + "\N{GRINNING FACE}" * 600])

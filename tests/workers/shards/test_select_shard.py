@@ -352,6 +352,27 @@ def test_a_rerun_plans_the_asked_ids_and_says_so(select: Selecting) -> None:
     assert kept.test not in [decision.test for decision in report.decisions if not decision.kept]
 
 
+def test_the_tests_of_an_upgrade_are_asked_for_as_base_tests_of_one_commit(select: Selecting) -> None:
+    """Without a change, on the release that they need."""
+    asked = (str(FIRST[0].base_test), str(SECOND[0].base_test))
+    report = select({FILE: SOURCE}, {}, only=asked, release="2.13")
+    assert report is not None
+    assert {test.id for test in report.planned} == {test.id for test in (*FIRST, *SECOND)}
+    assert {decision.test for decision in report.decisions if decision.kept} == set(asked)
+    assert {decision.reasons[-1].rule for decision in report.decisions if decision.kept} == {"upgrade"}
+    assert any("upgrade report" in note for note in report.notes)
+
+
+def test_tests_that_need_another_release_are_not_run_and_the_reason_says_what_to_do(select: Selecting) -> None:
+    report = select({FILE: SOURCE}, {}, only=(str(FIRST[0].base_test),), release="2.99")
+    assert report is not None
+    assert report.planned == ()
+    assert report.not_tested is not None
+    assert report.not_tested.reason is NotTestedReason.SKEW
+    assert "need torch 2.99" in report.not_tested.detail
+    assert "relay env add" in report.not_tested.detail
+
+
 def test_a_file_the_change_breaks_is_planned_to_be_seen_missing(select: Selecting) -> None:
     broken = {("head", FILE): Collection((), "NameError: gone"), ("base", FILE): BOTH["base", FILE]}
     report = select({FILE: SOURCE}, {FILE: EDITED}, broken)
