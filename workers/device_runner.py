@@ -9,6 +9,7 @@ from typing import Protocol
 
 from relay.contract import EMULATOR
 from workers.environments.environment import Environment
+from workers.models.running import TaskRunner
 from workers.runner.runner import Runner
 from workers.runner.sandbox import Sandbox
 from workers.runner.types import Collection, Installation, RunnerLimits, RunnerTree, TestOutcome, WantedTest
@@ -16,8 +17,8 @@ from workers.settings import WorkerSettings
 from workers.spyre.build import ensure_library
 
 
-class DeviceRunner(Protocol):
-    """Collects and runs the tests of one upstream file in child processes."""
+class DeviceRunner(TaskRunner, Protocol):
+    """Collects and runs the tests of one upstream file in child processes, and tasks of ours (`workers.models`)."""
 
     def probe(self, tree: RunnerTree) -> str: ...
 

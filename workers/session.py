@@ -35,12 +35,14 @@ from workers.builds.build_process import BuildStoppedError
 from workers.device_runner import DeviceRunner
 from workers.environments.environment import Environment
 from workers.heartbeat import LeaseKeeper, StopReason
+from workers.models.references import References
 from workers.relay_client import LeaseLostError, RelayClient, RelayError
 from workers.runner.types import Installation
 from workers.shards.base_identity import base_identity, environment_digest
-from workers.shards.base_results import BaseResults, CachedBase, ObservationStore
+from workers.shards.base_results import CachedBase, ObservationStore
 from workers.shards.discreet_runner import DiscreetRunner
 from workers.shards.function_map import usable_map
+from workers.shards.model_runner import ModelRunner, checks_of
 from workers.shards.observed_operators import RecordedTests
 from workers.shards.past import RecordedOutcomes, RecordedSeconds
 from workers.shards.report import capped
@@ -189,7 +191,7 @@ class Session:
             raise BrokenLeaseError(
                 "The relay leased a select shard without its order; relay and worker differ in version."
             )
-        choice = self.bench.choose(checkout, order.release)
+        choice = self.bench.choose(checkout)
         with (
             self._ready(checkout, choice.environment, held) as (trees, runner, _),
             self._history(checkout) as history,
@@ -253,8 +255,11 @@ class Session:
                     self.workspace.check_room()  # a test may have failed for want of it
                 poster.add(result)
 
-            known = self._base_results(trees, environment, installation)
-            shard = ShardRun(runner, trees.head(), trees.base, add, should_stop, held.say, known, log=held.log)
+            identity = self._base(trees, environment, installation)
+            known = CachedBase(ObservationStore(self.workspace.folder / "base-results.sqlite"), identity)
+            models = checks_of(held.lease.models)
+            either = ModelRunner(runner, models, References(self._references(), identity), trees.base)
+            shard = ShardRun(either, trees.head(), trees.base, add, should_stop, held.say, known, log=held.log)
             return shard.run(held.lease.tests)
 
     @contextmanager
@@ -274,12 +279,15 @@ class Session:
         ):
             yield trees, DiscreetRunner(runner, self.redact), installation
 
-    def _base_results(self, trees: TestedTrees, environment: Environment, installation: Installation) -> BaseResults:
-        """What is known of this base here, with all that its results depend on."""
+    def _base(self, trees: TestedTrees, environment: Environment, installation: Installation) -> str:
+        """The digest of this base here, with all that results on it depend on."""
         where = environment_digest(installation, environment.wheel, self.bench.confinement)
         git, base_sha = trees.checkout.mirror.git, trees.checkout.base_sha
-        identity = base_identity(git, base_sha, trees.overlay.base, f"{where} {trees.base_build}")
-        return CachedBase(ObservationStore(self.workspace.folder / "base-results.sqlite"), identity)
+        return base_identity(git, base_sha, trees.overlay.base, f"{where} {trees.base_build}")
+
+    def _references(self) -> Path | None:
+        """Where the CPU's answers for models are kept, unless a test could write there what is right."""
+        return self.workspace.folder / "model-references" if self.bench.confined else None
 
 
 def _sentence(error: BaseException) -> str:

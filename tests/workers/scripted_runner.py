@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relay.contract import Observation
 from selector.types import CollectedTest
-from workers.runner.types import Collection, RunnerTree, TestOutcome, WantedTest
+from workers.runner.types import Answer, Collection, RunnerTree, Task, TestOutcome, WantedTest
 
 P, F, C, T, M, S = (
     Observation.PASSED, Observation.FAILED, Observation.CRASHED,
@@ -41,6 +41,9 @@ class ScriptedRunner:
     problems: Mapping[str, str] = field(default_factory=dict)
     probed: list[str] = field(default_factory=list)
     runs: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    #: What tasks answer on a side, and who was asked.
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    answered: list[tuple[str, str]] = field(default_factory=list)
     _left: dict[tuple[str, str], deque[Observation]] = field(default_factory=dict)
 
     def probe(self, tree: RunnerTree) -> str:
@@ -66,6 +69,20 @@ class ScriptedRunner:
             self.before_test(side(tree), test)
             observation = self._next((side(tree), test))
             on_outcome(TestOutcome(test, observation, 0.5, f"{observation} on {side(tree)}"))
+
+    def answer(self, tree: RunnerTree, task: Task, should_stop: Callable[[], bool] = lambda: False) -> Answer:
+        self.answered.append((side(tree), task.file))
+        return self.answers.get(side(tree), Answer(b"", f"no answer on {side(tree)}"))
+
+    def run_task(
+        self,
+        tree: RunnerTree,
+        task: Task,
+        tests: Sequence[WantedTest],
+        on_outcome: Callable[[TestOutcome], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.run(tree, task.file, tests, on_outcome, should_stop)
 
     def _next(self, key: tuple[str, str]) -> Observation:
         left = self._left.setdefault(key, deque(self.script.get(key, ())))

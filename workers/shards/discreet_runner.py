@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workers.device_runner import DeviceRunner
-from workers.runner.types import Collection, RunnerTree, TestOutcome, WantedTest
+from workers.runner.types import Answer, Collection, RunnerTree, Task, TestOutcome, WantedTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,21 @@ class DiscreetRunner:
         should_stop: Callable[[], bool],
     ) -> None:
         self.runner.run(tree, file, tests, lambda outcome: on_outcome(self._without_secrets(outcome)), should_stop)
+
+    def answer(self, tree: RunnerTree, task: Task, should_stop: Callable[[], bool] = lambda: False) -> Answer:
+        """Data stays as it is: it is for the next task, and nobody else sees it."""
+        made = self.runner.answer(tree, task, should_stop)
+        return replace(made, error=self.redact(made.error)) if made.error else made
+
+    def run_task(
+        self,
+        tree: RunnerTree,
+        task: Task,
+        tests: Sequence[WantedTest],
+        on_outcome: Callable[[TestOutcome], None],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.runner.run_task(tree, task, tests, lambda outcome: on_outcome(self._without_secrets(outcome)), should_stop)
 
     def _without_secrets(self, outcome: TestOutcome) -> TestOutcome:
         if not (outcome.detail or outcome.output):
