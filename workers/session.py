@@ -191,7 +191,7 @@ class Session:
             raise BrokenLeaseError(
                 "The relay leased a select shard without its order; relay and worker differ in version."
             )
-        choice = self.bench.choose(checkout)
+        choice = self.bench.choose(checkout, order.release)
         with (
             self._ready(checkout, choice.environment, held) as (trees, runner, _),
             self._history(checkout) as history,
