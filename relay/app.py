@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -177,18 +177,18 @@ def create_context(
     backends = served_backends(settings)
     complete = with_main_device(with_secrets(settings), backends)
     engine = open_engine(complete.database_url)
-    clock = now or record_clock(engine)
-    if complete.upgrade_on_start:
-        upgrade_database(engine)
-    store = Store(engine)
-    context = RelayContext(
-        settings=complete,
-        store=store,
-        waker=CeleryWaker(complete.broker_url, {backend.device: backend.queue for backend in backends}),
-        backends=backends,
-        crcr=crcr or crcr_parts(complete, store, clock),
-        now=clock,
-    )
+    with ExitStack() as opened:
+        opened.callback(engine.dispose)
+        clock = now or record_clock(engine)
+        if complete.upgrade_on_start:
+            upgrade_database(engine)
+        store = Store(engine)
+        waker = CeleryWaker(complete.broker_url, {backend.device: backend.queue for backend in backends})
+        opened.callback(waker.close)
+        parts = crcr or crcr_parts(complete, store, clock)
+        # From here on it is the context's to close.
+        opened.pop_all()
+    context = RelayContext(settings=complete, store=store, waker=waker, backends=backends, crcr=parts, now=clock)
     return context if context.crcr is None else replace(context, outbox=create_outbox(context))
 
 

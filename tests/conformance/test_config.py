@@ -39,7 +39,8 @@ def conformance_settings(conformance_settings: RelaySettings) -> RelaySettings:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """Nothing of the protocol is set."""
+    """Nothing of the protocol is set, nor the broker, whose address the original's variables say."""
+    monkeypatch.delenv("RELAY_BROKER_URL", raising=False)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / "state"))
     return monkeypatch
 

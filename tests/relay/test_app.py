@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import inspect, text
 
 from relay.app import create_app
 from relay.context import RelayContext
+from relay.errors import SettingsError
 from relay.settings import RelaySettings
 from relay.store.models import Shard, ShardState
 from relay.views import ApiError
@@ -48,6 +53,21 @@ def test_the_upgrade_can_be_left_to_somebody_else(settings: RelaySettings, empty
     engine = app.state.relay.store.engine
     assert inspect(engine).get_table_names() == []
     engine.dispose()
+
+
+@pytest.mark.embedded("looks at the files that this process has open")
+def test_a_relay_that_cannot_start_lets_go_of_its_record(settings: RelaySettings) -> None:
+    """Somebody mends a setting and tries again in the same process."""
+    with pytest.raises(SettingsError):
+        create_app(settings.model_copy(update={"crcr_strict_compat": True}))
+    record = str(settings.state_dir)
+    assert [found for found in _open_files() if found.startswith(record)] == []
+
+
+def _open_files() -> Iterator[str]:
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the folder's own
+            yield str(entry.readlink())
 
 
 def test_a_bug_is_500_in_the_shape_of_the_surface(app: FastAPI) -> None:
