@@ -74,19 +74,53 @@ class Manuscript:
 
     def drop_names(self, file: str, entry: int, methods: Collection[str]) -> bool:
         """Take the names of these methods out of an entry; False when it has no others, and nothing is done."""
+        gone = [item.value for item in self._names(file, entry) if method_part(item.value) in methods]
+        return self.put_names(file, entry, dict.fromkeys(gone, ()))
+
+    def put_names(self, file: str, entry: int, wanted: Mapping[str, Sequence[str]]) -> bool:
+        """Put other names in the place of some, none of them to take one away; False when no name would be left, and
+        nothing is done."""
         key, names = self._value(self._entries(file)[entry], "names")
-        items = names.value if isinstance(names, yaml.SequenceNode) else [names]
-        gone = [item for item in items if method_part(item.value) in methods]
-        if len(gone) == len(items):
+        items = self._names(file, entry)
+        if not any(wanted.get(item.value, (item.value,)) for item in items):
             return False
-        if names.start_mark.line < key.start_mark.line or not isinstance(names, yaml.SequenceNode):
+        if names.start_mark.line < key.start_mark.line:
             raise self._refusal(key, "the names are an alias")
-        if not names.flow_style:
-            self._splices += [self._lines(self._line_of(item), self._line_of(item)) for item in gone]
-        elif gone:
-            left = ", ".join(self._source(item) for item in items if item not in gone)
-            self._splices.append(Splice(self._at(names.start_mark), self._at(names.end_mark), f"[{left}]"))
+        changed = [item for item in items if item.value in wanted]
+        if not isinstance(names, yaml.SequenceNode):
+            put = [text for item in changed for text in self._put(item, wanted)]
+            written = put[0] if len(put) == 1 else f"[{', '.join(put)}]"
+            self._splices += [Splice(self._at(names.start_mark), self._at(names.end_mark), written)] if put else []
+        elif not names.flow_style:
+            self._splices += [splice for item in changed for splice in self._in_lines(item, wanted[item.value])]
+        elif changed:
+            left = [text for item in items for text in self._put(item, wanted)]
+            self._splices.append(Splice(self._at(names.start_mark), self._at(names.end_mark), f"[{', '.join(left)}]"))
         return True
+
+    def _names(self, file: str, entry: int) -> Sequence[yaml.Node]:
+        _, names = self._value(self._entries(file)[entry], "names")
+        return names.value if isinstance(names, yaml.SequenceNode) else [names]
+
+    def _put(self, item: yaml.Node, wanted: Mapping[str, Sequence[str]]) -> list[str]:
+        """What stands in a list for an item: itself, or other names as it is quoted."""
+        source = self._source(item)
+        if item.value not in wanted:
+            return [source]
+        quote = source[0] if source[0] in "\"'" else ""
+        return [f"{quote}{name}{quote}" for name in wanted[item.value]]
+
+    def _in_lines(self, item: yaml.Node, names: Sequence[str]) -> Iterator[Splice]:
+        """An item on its own line becomes others, each on its own; what stands behind it stays with the first."""
+        line, column = self._line_of(item), self._dash(item)
+        if not names:
+            yield self._lines(line, line)
+            return
+        first, *more = self._put(item, {item.value: names})
+        yield Splice(self._at(item.start_mark), self._at(item.end_mark), first)
+        if more:
+            end = self._line_end(line)
+            yield Splice(end, end, "".join(f"{' ' * column}- {name}\n" for name in more))
 
     def set_mode(self, file: str, entry: int, mode: str, drop: Iterable[str] = ()) -> None:
         """Write another mode, and drop keys that spoke about the one before."""
@@ -140,6 +174,12 @@ class Manuscript:
             raise self._refusal(self._files, "`files` is written in brackets; write one file to a line")
         last = self._files.value[-1]
         self._insert_behind(self._last_line(last), "\n" + _items([block], self._dash(last)))
+
+    def set_path(self, file: str, path: str) -> None:
+        """Write another path of a file block, in the quotes of the one there."""
+        _, node = _keys(self._block(file))["path"]
+        quote = source[0] if (source := self._source(node))[0] in "\"'" else ""
+        self._splices.append(Splice(self._at(node.start_mark), self._at(node.end_mark), f"{quote}{path}{quote}"))
 
     def global_body(self) -> str | None:
         """The lines below `global`, as if they stood at the margin; None when it is not written in lines of its own."""

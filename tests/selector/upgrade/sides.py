@@ -44,7 +44,7 @@ test_suite_config:
 {textwrap.indent(textwrap.dedent(entries).strip(), " " * 8)}
 {textwrap.indent(textwrap.dedent(more).strip(), " " * 2)}
 """
-    return ManifestDocument("m.yaml", text)
+    return ManifestDocument("m.yaml", f"{text.rstrip()}\n")
 
 
 def loaded(entries: str, unlisted: str = "skip", more: str = "") -> ManifestSet:

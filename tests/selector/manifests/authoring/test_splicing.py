@@ -158,3 +158,27 @@ def test_what_would_have_to_be_rewritten_is_refused_with_its_line(tests: str, se
 def test_a_file_that_is_not_listed_is_named() -> None:
     with pytest.raises(SpliceError, match=r"m.yaml does not list test/test_z.py"):
         Manuscript("m.yaml", TEXT).drop_entry("test/test_z.py", 0)
+
+
+def test_names_become_others_as_they_are_written() -> None:
+    """In lines or in brackets, with the quotes and the comment of the one before."""
+    assert changed(lambda text: text.put_names(FILE, 0, {"TestA::test_one": ["TestA::test_new", "test_more"]})) == [
+        "-            - TestA::test_one   # first",
+        "+            - TestA::test_new   # first",
+        "+            - test_more",
+    ]
+    assert changed(lambda text: text.put_names(FILE, 1, {"test_four": ["test_5", "test_6"]})) == [
+        '-        - names: [TestA::test_three, "test_four"]',
+        '+        - names: [TestA::test_three, "test_5", "test_6"]',
+    ]
+    assert changed(lambda text: text.put_names(FILE, 2, {"test_five": ["test_six"]})) == [
+        "-        - names: test_five",
+        "+        - names: test_six",
+    ]
+
+
+def test_a_file_block_gets_another_path() -> None:
+    assert changed(lambda text: text.set_path(FILE, "${TORCH_ROOT}/test/test_c.py")) == [
+        "-    - path: ${TORCH_ROOT}/test/test_a.py",
+        "+    - path: ${TORCH_ROOT}/test/test_c.py",
+    ]

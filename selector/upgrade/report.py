@@ -1,0 +1,60 @@
+"""The whole report about an upgrade: both trees are compared, and what differs is judged for a device.
+
+Only the order of the parts is here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from selector.catalog import CatalogCache, build_catalog
+from selector.manifests import ManifestSet
+from selector.trees import SourceTree
+from selector.upgrade.classify import compare_tests
+from selector.upgrade.following import FollowedTree
+from selector.upgrade.judging import judge
+from selector.upgrade.operator_table import OperatorTable
+from selector.upgrade.proposing import propose_patch
+from selector.upgrade.side import Side
+from selector.upgrade.types import OpInfoDifference, UpgradeReport
+
+__all__ = ["build_report", "propose_patch"]
+
+
+def build_report(
+    base: SourceTree,
+    head: SourceTree,
+    *,
+    base_name: str,
+    head_name: str,
+    device: str,
+    manifests: ManifestSet | None = None,
+    cache: CatalogCache | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> UpgradeReport:
+    """Compare two trees and judge what differs. The names are what people call the trees; `device` is the word in
+    generated names. Without manifests every test counts as required.
+
+    Two releases of PyTorch take a minute, a few seconds with a `cache` that knows their files. Raises `TreeError` for a
+    tree that cannot be read.
+    """
+    start = clock()
+    difference = compare_tests(base, head, cache)
+    operators = OpInfoDifference((), 0, 0)
+    before, after = (
+        Side(tree, build_catalog(tree, cache), OperatorTable()) for tree in (FollowedTree(base), FollowedTree(head))
+    )
+    judged = judge(difference, operators, before, after, manifests=manifests, device=device)
+    return UpgradeReport(
+        base_name,
+        head_name,
+        device,
+        difference,
+        operators,
+        judged.findings,
+        judged.funnel,
+        judged.variants,
+        notes=(*judged.notes, *difference.notes, *operators.notes),
+        seconds=clock() - start,
+    )
