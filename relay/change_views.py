@@ -36,11 +36,19 @@ class BaseComparison(View):
     reused: int = 0
 
 
+class DeviceAnswer(View):
+    """What the change's newest commit has come to on one device: the run of its whole plan, and the tests by group."""
+
+    device: str
+    run: RunSummary
+    counts: dict[ChangeGroup, int]
+
+
 class ChangeView(View):
-    """A change by its newest commit. `run` did its whole plan, `repeats` are the runs of single tests of it again,
-    oldest first; of each test the newest answer counts, and one that broke and is fine again is flaky. `tests` are the
-    first of every group but `fine`, `counts` those of all. `runs` are the newest of the change, newest first; `cut`:
-    there are older ones."""
+    """A change by its newest commit, on one device; `devices` has the short answers of all that it was tested on. `run`
+    did its whole plan, `repeats` are the runs of single tests of it again, oldest first; of each test the newest answer
+    counts, and one that broke and is fine again is flaky. `tests` are the first of every group but `fine`, `counts`
+    those of all. `runs` are the newest of the change, newest first; `cut`: there are older ones."""
 
     repo: str
     pr_number: int | None
@@ -52,3 +60,4 @@ class ChangeView(View):
     base: BaseComparison
     runs: tuple[RunSummary, ...]
     cut: bool
+    devices: tuple[DeviceAnswer, ...] = ()

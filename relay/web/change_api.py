@@ -3,15 +3,17 @@ answers is made in `relay.runs.change_listing`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
 from relay.change_views import ChangeView
-from relay.context import Context
+from relay.context import Context, RelayContext
 from relay.errors import NotFoundError
 from relay.runs.change_listing import change_view
-from relay.runs.changes import SHORTEST_SHA, change_of_commit, change_of_pull
+from relay.runs.changes import SHORTEST_SHA, Change, change_of_commit, change_of_pull
+from relay.runs.device_verdicts import on_devices
 from relay.web.history_api import storable
 from relay.web.paging import LARGEST
 
@@ -28,23 +30,44 @@ PerGroup = Annotated[int, Query(ge=0, le=200, description="At most this many tes
 Repo = Annotated[str, Query(max_length=200, description="`owner/name`; the relay's upstream if left out")]
 
 
+Device = Annotated[
+    str, Query(max_length=100, description="The tests on this device; on the first that was tested if left out")
+]
+
+
 @router.get("/pulls/{number}", summary="What a pull request breaks, and why")
-def pull(context: Context, number: PullNumber, repo: Repo = "", limit: PerGroup = 50) -> ChangeView:
-    """Its newest commit's tests, grouped by what they say about the change, with their last words and attempts."""
-    settings = context.settings
+def pull(
+    context: Context, number: PullNumber, repo: Repo = "", device: Device = "", limit: PerGroup = 50
+) -> ChangeView:
+    """Its newest commit's tests, grouped by what they say about the change, with their last words and attempts; and
+    what it has come to on every device."""
+    usually = context.settings.upstream_repo
     with context.store.reading() as session:
-        found = change_of_pull(session, number, settings.device, repo=storable(repo), usually=settings.upstream_repo)
-        if found is None:
-            raise NotFoundError(f"No run of pull request {number} is on record.", _HINT)
-        return change_view(session, found, settings.public_url, limit=limit)
+
+        def find(on: str) -> Change | None:
+            return change_of_pull(session, number, on, repo=storable(repo), usually=usually)
+
+        on = _tested_on(context, find, device, f"pull request {number}")
+        return change_view(session, on[device or next(iter(on))], context.settings.public_url, limit=limit, on=on)
 
 
 @router.get("/commits/{sha}", summary="What a commit breaks, and why")
-def commit(context: Context, sha: CommitName, limit: PerGroup = 50) -> ChangeView:
+def commit(context: Context, sha: CommitName, device: Device = "", limit: PerGroup = 50) -> ChangeView:
     """The same of one commit, pushed or of a pull request."""
-    settings = context.settings
     with context.store.reading() as session:
-        found = change_of_commit(session, sha, settings.device)
-        if found is None:
-            raise NotFoundError(f"No run of commit {sha} is on record.", _HINT)
-        return change_view(session, found, settings.public_url, limit=limit)
+
+        def find(on: str) -> Change | None:
+            return change_of_commit(session, sha, on)
+
+        on = _tested_on(context, find, device, f"commit {sha}")
+        return change_view(session, on[device or next(iter(on))], context.settings.public_url, limit=limit, on=on)
+
+
+def _tested_on(
+    context: RelayContext, find: Callable[[str], Change | None], device: str, what: str
+) -> dict[str, Change]:
+    """The change as each device has it; the one that is asked for is among them. Raises NotFoundError."""
+    on = on_devices(context.devices, find)
+    if not on or (device and device not in on):
+        raise NotFoundError(f"No run of {what} is on record{f' on {device}' if device and on else ''}.", _HINT)
+    return on

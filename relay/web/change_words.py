@@ -12,6 +12,7 @@ from typing import Any
 from relay.change_views import BaseComparison, ChangeGroup
 from relay.hud.pull_section import BackendBox
 from relay.hud.wording import Tone, conclusion_label, conclusion_tone
+from relay.runs.device_verdicts import DeviceVerdict
 from relay.runs.states import FINAL_RUN_STATES
 from relay.views import Conclusion, RunState, RunSummary
 from relay.web.wording import CONCLUSION_WORDS, STATE_WORDS, WAITING, Word, duration, number
@@ -43,6 +44,7 @@ _JOB_TONES = {
     Tone.DEFAULT: ("○", "quiet"),
 }
 _CALLED_OFF = (RunState.CANCELLED, RunState.FAILED)
+_WORST_FIRST = ("bad", "busy", "warn", "quiet", "good")
 
 
 def verdict_word(run: RunSummary, counts: Mapping[ChangeGroup, int]) -> Word:
@@ -70,6 +72,30 @@ def verdict_sentence(run: RunSummary, counts: Mapping[ChangeGroup, int]) -> str:
     if counts[ChangeGroup.NO_ANSWER]:
         return f"No full answer, the service lost work: {fine}"
     return f"Nothing breaks with this change on {run.device}: {fine}"
+
+
+def devices_sentence(verdicts: Sequence[DeviceVerdict]) -> str:
+    """What the change has come to on several devices, each in a few words."""
+    return "; ".join(f"{one.device}: {_in_short(one)}" for one in verdicts)
+
+
+def _in_short(verdict: DeviceVerdict) -> str:
+    run, counts = verdict.run, verdict.counts
+    if run.state not in FINAL_RUN_STATES:
+        return "no answer yet"
+    total = sum(counts.values())
+    if run.state in _CALLED_OFF or not total:
+        return run.headline[:1].lower() + run.headline[1:]
+    if new := counts[ChangeGroup.NEW]:
+        return f"{_tests(new)} of {number(total)} broken"
+    if counts[ChangeGroup.NO_ANSWER] or counts[ChangeGroup.WAITING]:
+        return "no full answer"
+    return f"nothing breaks of {_tests(total)}"
+
+
+def worst_word(words: Sequence[Word]) -> Word:
+    """The one of several verdicts that a reader has to know first."""
+    return min(words, key=lambda word: _WORST_FIRST.index(word.tone))
 
 
 def _rest(counts: Mapping[ChangeGroup, int]) -> str:

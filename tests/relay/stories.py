@@ -39,7 +39,7 @@ from relay.runs.leases import LeaseTerms, lease_next
 from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.run_log import accept_log
 from relay.store.engine import Store
-from relay.store.models import Shard, Trigger
+from relay.store.models import Run, Shard, Trigger
 
 REPO = "pytorch/pytorch-like"
 DEVICE = "spyre"
@@ -55,6 +55,7 @@ class Story:
     now: datetime = START
     worker: str = "worker-1"
     sandbox: str = ""
+    device: str = DEVICE
     sequences: dict[str, int] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
     #: Whether what is reported is also told in the log, as a worker does.
@@ -68,12 +69,12 @@ class Story:
         """A new run of a pull request, as a webhook opens it."""
         now = self.tick()
         new = NewRun(
-            identity=f"delivery:{now.isoformat()}:{pr}",
+            identity=f"delivery:{now.isoformat()}:{pr}:{self.device}",
             repo=REPO,
             kind="pull_request",
             base_sha="2" * 40,
             head_sha=head,
-            device=DEVICE,
+            device=self.device,
             trigger=Trigger.WEBHOOK,
             pr_number=pr,
             title=title,
@@ -86,7 +87,7 @@ class Story:
     def lease(self) -> tuple[int, str, tuple[str, ...]]:
         """The next due shard: its id, the lease, and the ids of its tests."""
         with self.store.writing() as session:
-            leased = lease_next(session, DEVICE, self.worker, self.tick(), TERMS, sandbox=self.sandbox)
+            leased = lease_next(session, self.device, self.worker, self.tick(), TERMS, sandbox=self.sandbox)
             assert leased is not None
             assert leased.shard.lease_id is not None
             return leased.shard.id, leased.shard.lease_id, tuple(test.test_id for test in leased.tests)
@@ -135,7 +136,8 @@ class Story:
 
     def due(self) -> bool:
         with self.store.reading() as session:
-            return session.scalar(select(Shard.id).where(Shard.state == "due").limit(1)) is not None
+            of_device = select(Shard.id).join(Run, Run.id == Shard.run_id).where(Run.device == self.device)
+            return session.scalar(of_device.where(Shard.state == "due").limit(1)) is not None
 
 
 def lines_of(result: TestResult) -> Iterator[tuple[LogKind, str]]:

@@ -34,12 +34,14 @@ from relay.runs.changes import (
     glimpse_groups,
     page_of_group,
 )
+from relay.runs.device_verdicts import on_devices
 from relay.runs.listings import Considered, load_considered
 from relay.runs.queries import last_event_id, summaries
 from relay.runs.states import FINAL_RUN_STATES
 from relay.views import RunSummary, TestView
 from relay.web import change_words, wording
 from relay.web.history_api import storable
+from relay.web.pages.change_devices import change_shown, devices_shown
 from relay.web.pages.shell import PAGES, Pager, choice, number
 
 _GLIMPSE = 50
@@ -47,6 +49,7 @@ _TESTS = 100
 _LEFT_OUT = 50
 _QUERY_CAP = 200
 _REPO_CAP = 200
+_DEVICE_CAP = 100
 _SHA = re.compile(rf"[0-9a-f]{{{SHORTEST_SHA},40}}")
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -59,6 +62,7 @@ class Wanted:
 
     path: str
     repo: str
+    device: str
     group: ChangeGroup | None
     after: int
     q: str
@@ -69,6 +73,7 @@ class Wanted:
         """This page with some parameters changed, without those at their usual value."""
         values: dict[str, str | int] = {
             "repo": self.repo,
+            "device": self.device,
             "group": self.group or "",
             "after": self.after,
             "q": self.q,
@@ -104,6 +109,7 @@ class Given:
     """The parameters of the address as they were sent."""
 
     repo: str = ""
+    device: str = ""
     group: str = ""
     after: str = ""
     q: str = ""
@@ -114,9 +120,8 @@ class Given:
         """What they ask for; odd ones are taken as not given."""
         pages = [number(text) or 0 for text in (self.after, self.left, self.held)]
         text = storable(self.q[:_QUERY_CAP].strip())
-        return Wanted(
-            path, storable(self.repo[:_REPO_CAP]), choice(ChangeGroup, self.group), pages[0], text, *pages[1:]
-        )
+        place = (path, storable(self.repo[:_REPO_CAP]), storable(self.device[:_DEVICE_CAP]))
+        return Wanted(*place, choice(ChangeGroup, self.group), pages[0], text, *pages[1:])
 
 
 Sent = Annotated[Given, Depends(Given)]
@@ -132,12 +137,17 @@ def pull_page(context: Context, given: Sent, pull: str) -> HTMLResponse:
         if found is None:
             return _unknown(context, f"There is no pull request {pull[:20]}")
         usually = settings.upstream_repo
-        change = change_of_pull(session, found, settings.device, repo=wanted.repo, usually=usually)
+        on = on_devices(
+            context.devices, lambda device: change_of_pull(session, found, device, repo=wanted.repo, usually=usually)
+        )
+        change = change_shown(on, wanted.device)
         repo = change.repo if change else wanted.repo or usually
         rows = pull_request_results(session, pr=found) if repo.lower() == usually.lower() else []
         if change is None and not rows:
             return _unknown(context, f"No run of pull request {found} is on record")
-        values = _values(session, context, change, wanted)
+        values = _values(session, context, change, wanted) | devices_shown(
+            session, context, on, wanted.device, wanted.address
+        )
     heading = {"name": f"#{found}", "pull": found, "sha": "", "repo": repo}
     return _page(context, wanted, values | heading, backend_boxes(rows))
 
@@ -152,13 +162,16 @@ def commit_page(context: Context, given: Sent, sha: str) -> HTMLResponse:
         )
     settings = context.settings
     with context.store.reading() as session:
-        change = change_of_commit(session, name, settings.device)
+        on = on_devices(context.devices, lambda device: change_of_commit(session, name, device))
+        change = change_shown(on, storable(given.device))
         full = change.heads[0].sha if change else name
         wanted = given.at(f"/commits/{full}")
         rows = commit_results(session, sha=full)
         if change is None and not rows:
             return _unknown(context, f"No run of commit {name[:12]} is on record")
-        values = _values(session, context, change, wanted)
+        values = _values(session, context, change, wanted) | devices_shown(
+            session, context, on, wanted.device, wanted.address
+        )
     repo = change.repo if change else settings.upstream_repo
     heading = {"name": full[:10], "pull": change.runs[0].pr_number if change else None, "sha": full, "repo": repo}
     return _page(context, wanted, values | heading, backend_boxes(rows))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fastapi.testclient import TestClient
 
 from relay.change_views import ChangeGroup, ChangeView
 from relay.context import RelayContext
 from tests.relay.runs.test_changes import HEAD, TESTS, repeat, told
-from tests.relay.stories import REPO, Story
+from tests.relay.stories import REPO, Story, planned, report_of
 
 
 @pytest.fixture
@@ -34,6 +36,25 @@ def test_tests_are_bounded_and_counts_are_not(client: TestClient, story: Story) 
     change = ChangeView.model_validate(client.get("/api/v1/pulls/7?limit=1").json())
     assert [test.detail for test in change.tests[ChangeGroup.NEW]] == ["boom"]
     assert change.counts[ChangeGroup.NEW] == 2
+
+
+def test_every_device_has_its_answer_and_one_is_told_whole(context: RelayContext, client: TestClient) -> None:
+    object.__setattr__(context, "backends", (*context.backends, replace(context.backends[0], device="quartz")))
+    first = told(Story(context.store))
+    other = Story(context.store, device="quartz")
+    second = other.open(pr=7, head=HEAD)
+    other.select(report_of([[planned(TESTS[0])]]))
+    other.run_all({})
+    change, quartz = (
+        ChangeView.model_validate(client.get(f"/api/v1/pulls/7{query}").json()) for query in ("", "?device=quartz")
+    )
+    assert (change.run.id, change.counts[ChangeGroup.NEW]) == (first, 2)
+    assert (quartz.run.id, quartz.counts[ChangeGroup.NEW], quartz.counts[ChangeGroup.FINE]) == (second, 0, 1)
+    told_of = [(answer.device, answer.run.id, answer.counts[ChangeGroup.NEW]) for answer in change.devices]
+    assert told_of == [("spyre", first, 2), ("quartz", second, 0)]
+    assert quartz.devices == change.devices
+    missing = client.get("/api/v1/pulls/7?device=basalt")
+    assert (missing.status_code, "on basalt" in missing.json()["message"]) == (404, True)
 
 
 @pytest.mark.parametrize(

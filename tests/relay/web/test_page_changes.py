@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
+from relay.assembly import crcr_parts
 from relay.context import RelayContext
 from relay.contract import FilteredTest, Observation
 from relay.hud.recording import record_result
@@ -104,6 +106,41 @@ def test_every_test_has_its_reasons_and_leads_to_its_history(client: TestClient,
     )
     (link,) = found.having("a", href=f"/tests?id={TESTS[0].replace(':', '%3A')}")
     assert page(client, link["href"] or "")
+
+
+@pytest.fixture
+def quartz(context: RelayContext, tmp_path: Path) -> Story:
+    """A second device of the same relay, with an entry in the allowlist."""
+    (tmp_path / "allowlist.yml").write_text("L3:\n  quartz:\n    acme/quartz: [someone]\n")
+    given = context.settings.model_copy(update={"allowlist_url": f"file:{tmp_path / 'allowlist.yml'}"})
+    object.__setattr__(context, "crcr", crcr_parts(given, context.store, context.now))
+    second = replace(context.backends[0], device="quartz", allowlist="acme/quartz")
+    object.__setattr__(context, "backends", (*context.backends, second))
+    return Story(context.store, now=context.now(), device="quartz")
+
+
+def test_two_devices_have_two_verdicts_on_one_page(client: TestClient, story: Story, quartz: Story) -> None:
+    """The worst of them comes first, and the page goes on with the tests of one, which the address chooses."""
+    first, second = told(story), quartz.open(pr=7, head=HEAD)
+    found = page(client, "/pulls/7")
+    in_order(found.text, "failure", "spyre: 2 tests of 10 broken; quartz: no answer yet", "By device", "received")
+    assert (found.having("main")[0]["data-events"] or "").startswith("/api/v1/events?after=")
+    quartz.select(report_of([[planned(TESTS[0])]]))
+    quartz.run_all({})
+    found = page(client, "/pulls/7")
+    in_order(
+        found.text,
+        *("failure", "spyre: 2 tests of 10 broken; quartz: nothing breaks of 1 test", "By device", "2 tested on"),
+        *("spyre", "This change breaks 2 tests of 10 on spyre", f"run {first}", "its tests are below"),
+        *("acme/quartz", "L3", "Nothing breaks with this change on quartz", f"run {second}", "its tests"),
+        *("Tests on spyre", "boom", "Runs of this change on spyre"),
+    )
+    assert "data-events" not in found.having("main")[0]
+    (link,) = found.having("a", href="/pulls/7?device=quartz#tests")
+    other = page(client, link["href"] or "")
+    in_order(other.text, "spyre: 2 tests of 10 broken; quartz: nothing breaks", "Tests on quartz", "fine 1: show them")
+    assert other.having("a", href="/pulls/7?device=quartz&group=fine#tests")
+    assert "boom" not in other.text
 
 
 def test_base_is_compared_in_a_table(client: TestClient, story: Story) -> None:
