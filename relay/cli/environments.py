@@ -53,10 +53,8 @@ def add(
 @app.command("list")
 def show_list(as_json: JsonOption = False) -> None:
     """List the environments: the worker's own first. What cannot be used now says why."""
-    import os
-
     out = Output(as_json)
-    rows = _answer(("list", "--profile", os.environ.get("RELAY_DEVICE_PROFILE") or "compat"), out)
+    rows = environments(out)
     if as_json:
         out.data(rows)
         return
@@ -75,6 +73,14 @@ def remove(name: NameArgument, as_json: JsonOption = False) -> None:
     if as_json:
         out.data(row)
     out.say(text.removed(row["name"]))
+
+
+def environments(out: Output) -> list[dict[str, str]]:
+    """The environments of this machine. Raises `Failure` when they cannot be told."""
+    import os
+
+    rows: list[dict[str, str]] = _answer(("list", "--profile", os.environ.get("RELAY_DEVICE_PROFILE") or "compat"), out)
+    return rows
 
 
 def _row(out: Output, row: dict[str, str]) -> tuple[str, ...]:

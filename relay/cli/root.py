@@ -24,6 +24,7 @@ COMMANDS = {
     "run": Entry("relay.cli.run_group:app", "Look at runs, follow, repeat and stop them."),
     "why": Entry("relay.cli.why:why", "Say why a test runs for a change, or does not."),
     "select": Entry("relay.cli.select:select", "Select the tests a change can affect, and say why."),
+    "upgrade": Entry("relay.cli.upgrade:upgrade", "Say what a new upstream release means here."),
     "audit": Entry("relay.cli.audit:app", "Run everything, and see what selections missed."),
     "edge": Entry("relay.cli.edge:app", "See what selections missed; forget what is wrong."),
     "delivery": Entry("relay.cli.delivery:app", "See what leaves the relay; send again what is stuck."),

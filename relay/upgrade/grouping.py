@@ -25,16 +25,22 @@ def with_duty(report: UpgradeReport, duty: Duty) -> tuple[Finding, ...]:
 
 
 def causes_of(findings: Sequence[Finding]) -> tuple[Cause, ...]:
-    """Grouped by cause, in the order of their first findings; what names no cause goes by its file."""
+    """Grouped by cause, what settles most first; what names no cause goes by its file."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.cause or finding.changed.test.file, []).append(finding)
-    return tuple(Cause(name, tuple(group), _shared(name, group[0])) for name, group in groups.items())
+    causes = (Cause(name, tuple(group), _shared(name, group[0])) for name, group in groups.items())
+    return tuple(sorted(causes, key=lambda cause: -len(cause.findings)))
 
 
 def suggested_modes(findings: Sequence[Finding]) -> list[tuple[Mode, int]]:
     """How many are proposed to be governed in which mode, the most frequent first."""
     return Counter(finding.suggested for finding in findings if finding.suggested is not None).most_common()
+
+
+def notes_of(report: UpgradeReport) -> tuple[str, ...]:
+    """All notes, each once: the report may tell those of its parts as its own."""
+    return tuple(dict.fromkeys((*report.notes, *report.difference.notes, *report.operators.notes)))
 
 
 def _shared(name: str, first: Finding) -> tuple[Evidence, ...]:

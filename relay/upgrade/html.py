@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from relay.upgrade import links, words
-from relay.upgrade.grouping import Cause, causes_of, suggested_modes, with_duty
+from relay.upgrade.grouping import Cause, causes_of, notes_of, suggested_modes, with_duty
 from selector.types import Mode
 from selector.upgrade.types import Duty, Finding, FunnelStep, UpgradeReport
 
@@ -44,7 +44,7 @@ def to_html(report: UpgradeReport) -> str:
         script=Markup(script),  # noqa: S704
         funnel=list(_shares(report.funnel)),
         duties=[_part(report, duty) for duty in Duty if duty is not Duty.NOTHING],
-        notes=(*report.notes, *report.difference.notes, *report.operators.notes)[:_ROWS],
+        notes=notes_of(report)[:_ROWS],
         row_cap=_ROWS,
         evidence_cap=_EVIDENCE,
     )

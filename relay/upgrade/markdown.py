@@ -5,18 +5,20 @@ Names and sentences of a report come from strangers and stand in code, where the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from relay.comments.neutral import block, code, cut, size
 from relay.upgrade import links, words
-from relay.upgrade.grouping import Cause, causes_of, suggested_modes, with_duty
+from relay.upgrade.grouping import Cause, causes_of, notes_of, suggested_modes, with_duty
 from selector.upgrade.types import Duty, Evidence, Finding, Origin, OutcomeKind, UpgradeReport
 
 #: Bytes. GitHub takes 65,536 characters of an issue; the rest is for what is written around the report.
 TEXT_CAP = 60_000
-_CAUSES = 60
-_TESTS_OF_A_CAUSE = 3
+_CAUSES = 100
+#: Causes with their evidence and first tests; the others have a line each.
+_CAUSES_TOLD = 25
+_TESTS_OF_A_CAUSE = 2
 _LINES = 40
 _SUMMARY_CAP = 2_000
 
@@ -58,12 +60,14 @@ def _sections(report: UpgradeReport) -> Iterator[tuple[str, _Lines]]:
         yield f"Generated tests that will appear ({len(report.variants):,})", _variants
     if report.summaries:
         yield "In a model's words", _summaries
-    if notes := (*report.notes, *report.difference.notes, *report.operators.notes):
+    if notes := notes_of(report):
         yield f"Notes ({len(notes)})", _notes
 
 
 def _heading(report: UpgradeReport, duty: Duty) -> str:
     findings = with_duty(report, duty)
+    if not findings:
+        return f"{duty.value.capitalize()} (0)"
     return f"{duty.value.capitalize()} ({len(findings):,} in {words.counted(len(causes_of(findings)), 'group')})"
 
 
@@ -100,12 +104,14 @@ def _should(report: UpgradeReport) -> Iterator[str]:
 def _by_cause(report: UpgradeReport, duty: Duty, mark: str) -> Iterator[str]:
     causes = causes_of(with_duty(report, duty))
     yield words.DUTIES[duty] if causes else words.nothing_of(duty)
-    for cause in causes[:_CAUSES]:
-        yield ""
+    for number, cause in enumerate(causes[:_CAUSES]):
+        if number <= _CAUSES_TOLD:
+            yield ""
         yield f"{mark} **{code(cause.name)}** ({words.counted(len(cause.findings), 'test')})"
-        yield from _evidence(report.origin, cause)
-        tests = (f"  - {_test(finding)}" for finding in cause.findings)
-        yield from _first(tests, len(cause.findings), "test", _TESTS_OF_A_CAUSE, "  - ")
+        if number < _CAUSES_TOLD:
+            yield from _evidence(report.origin, cause)
+            tests = (f"  - {_test(finding)}" for finding in cause.findings)
+            yield from _first(tests, len(cause.findings), "test", _TESTS_OF_A_CAUSE, "  - ")
     if len(causes) > _CAUSES:
         yield f"\n{words.more(len(causes) - _CAUSES, 'group')}"
 
@@ -166,7 +172,7 @@ def _summaries(report: UpgradeReport) -> Iterator[str]:
 
 
 def _notes(report: UpgradeReport) -> Iterator[str]:
-    notes: Sequence[str] = (*report.notes, *report.difference.notes, *report.operators.notes)
+    notes = notes_of(report)
     yield from _first((f"- {code(cut(note, 300))}" for note in notes), len(notes), "note")
 
 

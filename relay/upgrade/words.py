@@ -9,6 +9,7 @@ from selector.upgrade.types import (
     Finding,
     Governed,
     OpInfoChange,
+    OpInfoDifference,
     OutcomeDifference,
     OutcomeKind,
     TestChange,
@@ -68,15 +69,15 @@ def changed_how(changed: ChangedTest) -> str:
 
 def entry(governed: Governed) -> str:
     """`nn.yaml:7 mandatory_success, 12 variants before, 14 after; two dtypes more`."""
-    counts = [
-        f"{number:,} {'variants ' if not index else ''}{when}"
-        for index, (number, when) in enumerate(
-            ((governed.variants_before, "before"), (governed.variants_after, "after"))
-        )
-        if number is not None
-    ]
-    told = ", ".join([f"{governed.provenance} {governed.mode}", *counts])
-    return f"{told}; {governed.note}" if governed.note else told
+    before, after = governed.variants_before, governed.variants_after
+    told = [f"{governed.provenance} {governed.mode}"]
+    told += [f"{counted(before, 'variant')} before"] if before is not None else []
+    told += (
+        [f"{after:,} after" if before is not None else f"{counted(after, 'variant')} after"]
+        if after is not None
+        else []
+    )
+    return ", ".join(told) + (f"; {governed.note}" if governed.note else "")
 
 
 def suggestion(finding: Finding) -> str:
@@ -86,6 +87,10 @@ def suggestion(finding: Finding) -> str:
 def modes(found: list[tuple[Mode, int]]) -> str:
     """`proposed: skip for 12, xfail for 3`."""
     return "proposed: " + ", ".join(f"{mode} for {number:,}" for mode, number in found) if found else ""
+
+
+def operators_differ(difference: OpInfoDifference) -> str:
+    return f"operators: {len(difference.changes):,} of {counted(difference.after, 'entry')} differ"
 
 
 def operator(change: OpInfoChange) -> str:

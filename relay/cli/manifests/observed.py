@@ -51,13 +51,21 @@ def observed(
     word = device or load_settings().device
     naming = _naming(word, upstream)
     try:
-        found = [one for path in sources or () for file in _files(path) for one in _read(file, naming)]
+        found = [one for path in sources or () for one in observed_in(path, naming)]
         if runs:
             with open_client(url) as client:
                 found += [one for run_id in runs for one in _run(client, run_id, naming)]
     except ResultsError as error:
         raise BadResults(str(error), text.results_hint()) from error
     return Observed(tuple(found), word)
+
+
+def observed_in(path: Path, naming: Naming) -> tuple[ObservedTest, ...]:
+    """What a file, or the files in a folder, say. Raises BadResults."""
+    try:
+        return tuple(one for file in _files(path) for one in _read(file, naming))
+    except ResultsError as error:
+        raise BadResults(str(error), text.results_hint()) from error
 
 
 def _naming(device: str, upstream: Path | None) -> Naming:
