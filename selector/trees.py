@@ -140,26 +140,27 @@ class DirectoryTree:
             return False
 
     def paths(self) -> Sequence[str]:
-        found: list[str] = []
+        return sorted(path for entry, path in self._walk() if entry.is_file(follow_symlinks=False))
+
+    def _walk(self) -> Iterator[tuple[os.DirEntry[str], str]]:
+        """Everything in the folder that is no folder itself, with its path."""
         waiting: list[tuple[os.PathLike[str], str]] = [(self._root, "")]
         while waiting:
             folder, prefix = waiting.pop()
             for entry in _entries(folder):
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name != ".git":
-                        waiting.append((entry, f"{prefix}{entry.name}/"))
-                elif entry.is_file(follow_symlinks=False):
-                    found.append(prefix + entry.name)
-        return sorted(found)
+                if not entry.is_dir(follow_symlinks=False):
+                    yield entry, prefix + entry.name
+                elif entry.name != ".git":
+                    waiting.append((entry, f"{prefix}{entry.name}/"))
 
     def links(self) -> Mapping[str, str]:
         found: dict[str, str] = {}
-        for folder, folders, files in os.walk(self._root):
-            for name in (*folders, *files):
-                path = os.path.join(folder, name)
-                if os.path.islink(path):
-                    link = os.path.relpath(path, self._root)
-                    found.update(_inside(link, os.readlink(path)))
+        for entry, path in self._walk():
+            if entry.is_symlink():
+                try:
+                    found.update(_inside(path, os.readlink(entry)))
+                except OSError:
+                    continue  # gone since the folder was listed
         return found
 
 

@@ -18,6 +18,7 @@ class FollowedTree:
 
     def __init__(self, tree: SourceTree) -> None:
         self._tree = tree
+        self._identified = tree if isinstance(tree, IdentifiedTree) else None  # a slow question
         listed = tree.paths()
         self._named = dict(_named(listed, _folders(tree, listed)))
 
@@ -31,16 +32,16 @@ class FollowedTree:
         named = self._named.get(path)
         if named is None:
             return None
-        return self._tree.blob_id(named) if isinstance(self._tree, IdentifiedTree) else _text_id(self.read(path))
+        return self._identified.blob_id(named) if self._identified is not None else _text_id(self.read(path))
 
     def read_all(self, paths: Sequence[str]) -> Iterator[SourceFile]:
-        if not isinstance(self._tree, IdentifiedTree):
+        if self._identified is None:
             for path in paths:
                 text = self.read(path)
                 yield SourceFile(path, _text_id(text), text)
             return
         # a path that is no file of the tree reads as none, whatever it is called
-        found = self._tree.read_all([self._named.get(path, path) for path in paths])
+        found = self._identified.read_all([self._named.get(path, path) for path in paths])
         for path, file in zip(paths, found, strict=True):
             yield SourceFile(path, file.blob_id, file.text)
 

@@ -40,15 +40,15 @@ def is_harness(path: str) -> bool:
     return _HARNESS.match(path) is not None
 
 
-def is_scenery(symbol: Symbol) -> bool:
-    """Whether a definition of the library sets the scene for tests of anything."""
-    return _SCENERY.match(symbol.path) is not None
+def is_scenery(path: str) -> bool:
+    """Whether a module of the library sets the scene for tests of anything."""
+    return _SCENERY.match(path) is not None
 
 
 def is_common_ground(symbol: Symbol) -> bool:
     """Whether a definition is never told for a single test. Of the harness these are the databases, and what its test
     cases do around every test or judge results by; what else it offers a test may be the only one to use."""
-    if is_scenery(symbol) or _DATABASES.match(symbol.path):
+    if is_scenery(symbol.path) or _DATABASES.match(symbol.path):
         return True
     cls, _, method = symbol.name.rpartition(".")
     around = method in FIXTURES or method.startswith("assert")

@@ -6,9 +6,8 @@ is made while it runs leads nowhere.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from selector.catalog.edges import module_paths
 from selector.upgrade.definitions import Definition, FileDefinitions, Kind
@@ -18,8 +17,7 @@ _HOPS = 12
 _BASES = 64
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A definition by its file and qualified name."""
 
     path: str
@@ -34,11 +32,13 @@ class Names:
         self._modules: dict[tuple[str, str], str | None] = {}
         self._led: dict[tuple[str, str], Symbol | None] = {}
         self._lineages: dict[Symbol, tuple[Symbol, ...]] = {}
+        self._members: dict[tuple[Symbol, str, Symbol | None], Symbol | None] = {}
         self._inside: dict[str, dict[str, list[str]]] = {}
 
     def definition(self, symbol: Symbol) -> Definition | None:
-        file = self._files.get(symbol.path)
-        return None if file is None else file.definitions.get(symbol.name)
+        if symbol.path not in self._files:
+            return None
+        return self._files[symbol.path].definitions.get(symbol.name)
 
     def lead(self, path: str, dotted: str) -> Symbol | None:
         """What a name means in the file at `path`; of a class's attribute the class where nothing more is known."""
@@ -50,11 +50,10 @@ class Names:
     def member(self, cls: Symbol, name: str, after: Symbol | None = None) -> Symbol | None:
         """What an attribute of a class is, which the class or one that it inherits from defines; for `super()` one that
         comes after the class where that is said."""
-        lineage = self.lineage(cls)
-        if after in lineage:
-            lineage = lineage[lineage.index(after) + 1 :]
-        found = (Symbol(one.path, f"{one.name}.{name}") for one in lineage)
-        return next((symbol for symbol in found if self.definition(symbol) is not None), None)
+        key = (cls, name, after)
+        if key not in self._members:
+            self._members[key] = self._found_member(cls, name, after)
+        return self._members[key]
 
     def lineage(self, cls: Symbol) -> tuple[Symbol, ...]:
         """A class and those it inherits from, the nearest first."""
@@ -72,6 +71,15 @@ class Names:
             self._inside[cls.path] = inside
         return [Symbol(cls.path, name) for name in self._inside[cls.path].get(cls.name, ())]
 
+    def _found_member(self, cls: Symbol, name: str, after: Symbol | None) -> Symbol | None:
+        lineage = self.lineage(cls)
+        if after in lineage:
+            lineage = lineage[lineage.index(after) + 1 :]
+        for one in lineage:
+            if f"{one.name}.{name}" in self._files[one.path].definitions:
+                return Symbol(one.path, f"{one.name}.{name}")
+        return None
+
     def _ancestors(self, cls: Symbol) -> tuple[Symbol, ...]:
         lineage: dict[Symbol, None] = {}
         waiting = [cls]
@@ -86,15 +94,15 @@ class Names:
         return tuple(lineage)
 
     def _in_file(self, path: str, parts: list[str], hops: int) -> Symbol | None:
-        file = self._files.get(path)
-        if file is None or not parts or hops <= 0:
+        if path not in self._files or not parts or hops <= 0:
             return None
+        file = self._files[path]
         if parts[0] in file.definitions:
             return self._attribute(Symbol(path, parts[0]), parts[1:])
         if parts[0] in file.imported:
             return self._from(path, [*file.imported[parts[0]].split("."), *parts[1:]], hops - 1)
         for module in file.starred:
-            starred = self._module(posixpath.dirname(path), module)
+            starred = self._module(_folder(path), module)
             if starred not in (None, path) and (found := self._in_file(str(starred), parts, hops - 1)):
                 return found
         return self._in_package(path, parts, hops)
@@ -103,14 +111,14 @@ class Names:
         """A module of a package, said by way of the package."""
         if not path.endswith("/__init__.py") or len(parts) < 2:
             return None
-        inside = f"{posixpath.dirname(path)}/{parts[0]}"
+        inside = f"{_folder(path)}/{parts[0]}"
         module = next((one for one in (f"{inside}/__init__.py", f"{inside}.py") if one in self._files), None)
         return self._in_file(module, parts[1:], hops - 1) if module is not None else None
 
     def _from(self, path: str, parts: list[str], hops: int) -> Symbol | None:
         """What a dotted name from the root means: of a module as long as can be."""
         for size in range(len(parts) - 1, 0, -1):
-            module = self._module(posixpath.dirname(path), ".".join(parts[:size]))
+            module = self._module(_folder(path), ".".join(parts[:size]))
             if module is not None and (found := self._in_file(module, parts[size:], hops - 1)):
                 return found
         return None
@@ -133,3 +141,7 @@ class Names:
             found = (path for pair in pairs for path in reversed(pair) if path in self._files)
             self._modules[key] = next(found, None)
         return self._modules[key]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from selector.change.symbols import is_private
 from selector.upgrade.definitions import Definition, Kind
@@ -27,8 +28,7 @@ _OWN = frozenset({"self", "cls", "super"})
 _Owners = tuple[Symbol | None, Symbol | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A definition in both trees, and the classes that `self` means there. `depth` counts the steps inside the
     library."""
 
@@ -87,7 +87,7 @@ class Reaching:
         return (step for step in found if is_helping(step.head.path) and not is_harness(step.head.path))
 
     def _both(self, step: Step) -> tuple[Definition, Definition] | None:
-        key = (step.base, step.head)
+        key = step[:2]
         if key not in self._compared:
             before, after = self._names[0].definition(step.base), self._names[1].definition(step.head)
             self._compared[key] = None if before is None or after is None else (before, after)

@@ -53,14 +53,13 @@ class DefinitionReader:
             self._pool = ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn"))
             self._running = [self._pool.submit(read_batch, batch) for batch in _batches(self._unread)]
 
-    def finish(self) -> list[dict[str, FileDefinitions]]:
+    def finish(self) -> list[RecordedFiles]:
         """The definitions of each tree by path."""
         fresh = dict(self._answers())
         if self._cache is not None and fresh:
             self._cache.keep(PARSER, [key for keys in self._keys for key in keys.values()], fresh)
         records = {**self._known, **fresh}
-        with collector_paused():
-            return [{path: _unpacked(path, records.get(key)) for path, key in keys.items()} for keys in self._keys]
+        return [RecordedFiles({path: records.get(key) for path, key in keys.items()}) for keys in self._keys]
 
     def _answers(self) -> Iterator[tuple[str, bytes]]:
         if self._pool is None:
@@ -69,6 +68,28 @@ class DefinitionReader:
         with self._pool:
             for running in self._running:
                 yield from running.result()
+
+
+class RecordedFiles(Mapping[str, FileDefinitions]):
+    """The definitions of files by path, each unpacked when it is first asked for: half of a library no test reaches."""
+
+    def __init__(self, records: Mapping[str, bytes | None]) -> None:
+        self._records = records
+        self._unpacked: dict[str, FileDefinitions] = {}
+
+    def __getitem__(self, path: str) -> FileDefinitions:
+        if path not in self._unpacked:
+            self._unpacked[path] = _unpacked(path, self._records[path])
+        return self._unpacked[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
 
 
 def read_batch(batch: Sequence[_Text]) -> list[tuple[str, bytes]]:

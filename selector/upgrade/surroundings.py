@@ -59,10 +59,9 @@ class Surroundings:
     def _grounds(self) -> Iterator[str]:
         """Files that set the scene for every test, and what of them changed."""
         base, head = self._releases
-        for path in sorted(base.files.keys() & head.files.keys()):
+        for path in sorted(filter(is_scenery, base.files.keys() & head.files.keys())):
             before, after = base.files[path].definitions, head.files[path].definitions
-            both = [name for name in after if name in before and is_scenery(Symbol(path, name))]
-            changed = [name for name in both if before[name].body != after[name].body]
+            changed = [name for name in after if name in before and before[name].body != after[name].body]
             if changed:
                 more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
                 yield f"{path}, on which tests of anything stand: {', '.join(changed[:_NAMED])}{more} changed"
