@@ -11,11 +11,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import cache
 
 import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from relay.context import RelayContext
 from relay.errors import ConflictError, RelayError
@@ -37,7 +39,7 @@ from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_r
 from relay.runs.spans import delivery_handled
 from relay.store.crcr_models import OutboxKind
 from relay.store.models import Delivery, DeliveryState, Run, Trigger
-from relay.store.upsert import insert_into
+from relay.store.upsert import insert_for
 
 _log = structlog.get_logger(__name__)
 
@@ -59,16 +61,16 @@ def record_delivery(
         ConflictError: the id is known with another event or body.
     """
     digest = hashlib.sha256(body).hexdigest()
-    keep = insert_into(session, Delivery).values(
-        delivery_id=delivery_id,
-        event=event,
-        body_sha256=digest,
-        payload=body,
-        received_at=now,
-        state=DeliveryState.RECEIVED,
-    )
+    row = {
+        "delivery_id": delivery_id,
+        "event": event,
+        "body_sha256": digest,
+        "payload": body,
+        "received_at": now,
+        "state": DeliveryState.RECEIVED,
+    }
     # Most are new: not asked for before they are kept. A twin request that keeps the same one now is waited for.
-    fresh = session.scalar(keep.on_conflict_do_nothing(index_elements=["delivery_id"]).returning(Delivery))
+    fresh = session.scalar(_keeping(session.get_bind().dialect.name), row)
     if fresh is not None:
         return fresh, False
     known = session.scalars(select(Delivery).where(Delivery.delivery_id == delivery_id)).one()
@@ -79,6 +81,12 @@ def record_delivery(
         )
     bring_back(known, body)
     return known, True
+
+
+@cache
+def _keeping(dialect: str) -> ReturningInsert[Delivery]:
+    """Made once: making it takes longer than running it, and somebody waits."""
+    return insert_for(dialect, Delivery).on_conflict_do_nothing(index_elements=["delivery_id"]).returning(Delivery)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,5 +12,9 @@ from relay.store.models import Base
 
 def insert_into(session: Session, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
     """An insert into a table, for the database of this session."""
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    return insert(table)
+    return insert_for(session.get_bind().dialect.name, table)
+
+
+def insert_for(dialect: str, table: type[Base]) -> postgresql.Insert | sqlite.Insert:
+    """The same for a database by the name of its dialect, for who makes a statement once."""
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
