@@ -135,12 +135,13 @@ class ApiClient:
         repo: str | None = None,
         branch: str | None = None,
         pr: int | None = None,
+        device: str | None = None,
         limit: int = 20,
         before: int | None = None,
     ) -> RunPage:
         """Newest first."""
         query: _Query = {"state": state, "conclusion": conclusion, "repo": repo, "branch": branch, "pr": pr}
-        return self._get(RunPage, "/api/v1/runs", {**query, "limit": limit, "before": before})
+        return self._get(RunPage, "/api/v1/runs", {**query, "device": device, "limit": limit, "before": before})
 
     def run(self, run_id: int) -> RunDetail:
         """Raises `NotFound` for a run the service does not know."""

@@ -44,6 +44,9 @@ def list_runs(
     pr: Annotated[
         int | None, typer.Option(metavar="N", parser=record_number, help="Only runs of this pull request.")
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", parser=words(100), help="Only runs on this device.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = _RUNS,
     before: Annotated[
         int | None, typer.Option(metavar="ID", parser=record_number, help="Only runs older than this one.")
@@ -63,7 +66,8 @@ def list_runs(
     out = Output(as_json)
     wanted, ended = state_or_end(state)
     with open_client(url) as client:
-        page = client.runs(state=wanted, conclusion=ended, repo=repo, branch=branch, pr=pr, limit=limit, before=before)
+        asked = {"repo": repo, "branch": branch, "device": device}
+        page = client.runs(state=wanted, conclusion=ended, pr=pr, limit=limit, before=before, **asked)
     if as_json:
         out.data(page)
         return
@@ -71,9 +75,9 @@ def list_runs(
     if not page.runs:
         out.note(text.no_runs())
     elif page.next_before is not None and out.is_terminal:
-        asked = {"--state": state, "--repo": repo, "--branch": branch, "--pr": pr}
+        given = {"--state": state, "--repo": repo, "--branch": branch, "--pr": pr, "--device": device}
         size = {} if limit == _RUNS else {"--limit": limit}
-        out.note(text.more_runs(older_runs({**asked, **size}, page.next_before)))
+        out.note(text.more_runs(older_runs({**given, **size}, page.next_before)))
 
 
 def older_runs(asked: Mapping[str, str | int | None], before: int) -> str:

@@ -50,6 +50,7 @@ def list_runs(
     repo: str = "",
     branch: str = "",
     pr: int | None = None,
+    device: str = "",
     limit: int,
     before: int | None = None,
 ) -> RunPage:
@@ -65,6 +66,8 @@ def list_runs(
         query = query.where(Run.base_ref.in_([branch, f"refs/heads/{branch}"]))
     if pr is not None:
         query = query.where(Run.pr_number == pr)
+    if device:
+        query = query.where(Run.device == device)
     if before is not None:
         query = query.where(Run.id < before)
     rows = session.scalars(query).all()

@@ -81,6 +81,7 @@ def runs(
         str, Query(max_length=300, pattern=WITHOUT_NUL, description="The branch the change goes to")
     ] = "",
     pr: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only runs of this pull request")] = None,
+    device: Annotated[str, Query(max_length=100, pattern=WITHOUT_NUL, description="Only runs on this device")] = "",
     limit: Limit = 20,
     before: Before = None,
 ) -> RunPage:
@@ -93,6 +94,7 @@ def runs(
             repo=repo,
             branch=branch,
             pr=pr,
+            device=device,
             limit=limit,
             before=paging.number(before),
         )

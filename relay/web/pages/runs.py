@@ -27,6 +27,7 @@ from relay.store.models import ShardState
 from relay.views import RunDetail, RunPage, RunState, TestPage, TestView, Verdict
 from relay.web import log_words, shard_words, wording
 from relay.web.funnel_picture import funnel_picture
+from relay.web.history_api import storable
 from relay.web.live.access import Reads
 from relay.web.pages.run_log import LogAsked, log_section
 from relay.web.pages.shell import PAGES, Pager, choice, number
@@ -40,6 +41,7 @@ _GLIMPSE = 50
 _TESTS = 100
 _LEFT_OUT = 50
 _QUERY_CAP = 200
+_DEVICE_CAP = 100
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -112,18 +114,21 @@ def _wanted(
 
 
 @router.get("/")
-def runs_page(context: Context, reads: Reads, state: str = "", pr: str = "", before: str = "") -> HTMLResponse:
+def runs_page(
+    context: Context, reads: Reads, *, state: str = "", pr: str = "", device: str = "", before: str = ""
+) -> HTMLResponse:
     """The list of runs, newest first. The first page of it follows the events of all runs while it is open."""
     chosen, pull, older = choice(RunState, state), number(pr), number(before)
+    on = storable(device[:_DEVICE_CAP])
 
     def read() -> tuple[int, RunPage]:
         with context.store.reading() as session:
             last_event = newest_event_id(session)  # first: the list is at least as new
             url = context.settings.public_url
-            return last_event, list_runs(session, url, state=chosen, pr=pull, limit=_RUNS, before=older)
+            return last_event, list_runs(session, url, state=chosen, pr=pull, device=on, limit=_RUNS, before=older)
 
-    last_event, page = reads.get(("runs", chosen, pull, older), read)
-    given = {"state": chosen, "pr": pull, "before": page.next_before}
+    last_event, page = reads.get(("runs", chosen, pull, on, older), read)
+    given = {"state": chosen, "pr": pull, "device": on, "before": page.next_before}
     query = urlencode({key: value for key, value in given.items() if value})
     return PAGES.render(
         "runs.html",
@@ -132,6 +137,8 @@ def runs_page(context: Context, reads: Reads, state: str = "", pr: str = "", bef
         runs=page.runs,
         state=chosen or "",
         pr=pull,
+        on=on,
+        devices=context.devices,
         states=[(state.value, word) for state, word in wording.STATE_WORDS.items()],
         next_page=f"/?{query}" if page.next_before else "",
         unfinished=any(run.state not in FINAL_RUN_STATES for run in page.runs),

@@ -45,6 +45,8 @@ def test_a_list_is_found_by_the_words_it_shows(relay: Relay, service: StandIn) -
     relay("run", "list", "--branch", "release/2.13", "--repo", "acme/torch")
     assert "branch=release%2F2.13" in service.asked[-1]
     assert "repo=acme%2Ftorch" in service.asked[-1]
+    relay("run", "list", "--device", "quartz")
+    assert "device=quartz" in service.asked[-1]
     near = relay("run", "list", "--state", "sucess")
     assert (near.code, "Did you mean 'success'?" in near.err) == (2, True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -148,6 +149,20 @@ def test_the_list_is_paged_and_filtered_by_its_address(client: TestClient, story
     assert "change number 03" in only.text
     assert "change number 04" not in only.text
     assert "No run matches" in page(client, "/?state=finished&pr=3").text
+
+
+def test_runs_of_several_devices_are_told_apart_and_filtered(client: TestClient, context: RelayContext) -> None:
+    spyre, quartz = (Story(context.store, device=device).open(pr=3) for device in ("spyre", "quartz"))
+    plain = page(client, "/")
+    assert not plain.having("select", name="device")  # of one device there is nothing to choose
+    object.__setattr__(context, "backends", (*context.backends, replace(context.backends[0], device="quartz")))
+    both = page(client, "/")
+    assert both.having("select", name="device")
+    in_order(both.text, f"run {quartz} on quartz", f"run {spyre} on spyre")
+    only = page(client, "/?device=quartz")
+    assert only.having("a", href=f"/runs/{quartz}")
+    assert not only.having("a", href=f"/runs/{spyre}")
+    assert "the device basalt" in page(client, "/?device=basalt").text
 
 
 @pytest.mark.parametrize("query", ["?state=", "?pr=", "?state=odd&pr=x&before=y", "?pr=99999999999999", "?before=-1"])

@@ -7,8 +7,20 @@ from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
 from relay.contract import Observation
+from relay.runs.creation import open_run
 from relay.views import ApiError, RunEvent, RunHistory, RunPage
-from tests.relay.worker_story import arrive, arrive_and_plan, end, must_lease, names, post_results, result, results
+from tests.relay.worker_story import (
+    NOW,
+    arrive,
+    arrive_and_plan,
+    end,
+    must_lease,
+    names,
+    new_run,
+    post_results,
+    result,
+    results,
+)
 
 pytestmark = pytest.mark.both_setups
 
@@ -42,6 +54,13 @@ def test_runs_by_repository_and_branch(context: RelayContext, client: TestClient
     assert _ids(client, query) == ([run_id] if matches else [])
 
 
+def test_runs_by_device(context: RelayContext, client: TestClient) -> None:
+    with context.store.writing() as session:
+        spyre, quartz = (open_run(session, new_run(device=device), NOW).id for device in ("spyre", "quartz"))
+    assert (_ids(client, "device=spyre"), _ids(client, "device=quartz")) == ([spyre], [quartz])
+    assert _ids(client, "device=quart_") == []
+
+
 def test_runs_by_what_they_ended_with(context: RelayContext, client: TestClient) -> None:
     """An unfinished run has no conclusion."""
     red = _finished(context, Observation.FAILED)
@@ -51,7 +70,7 @@ def test_runs_by_what_they_ended_with(context: RelayContext, client: TestClient)
     assert _ids(client, "conclusion=failure") == [red]
 
 
-@pytest.mark.parametrize("query", ["repo=%00", "branch=%00", "conclusion=red"])
+@pytest.mark.parametrize("query", ["repo=%00", "branch=%00", "device=%00", "conclusion=red"])
 def test_a_filter_that_cannot_match_is_422(client: TestClient, query: str) -> None:
     """On every database alike."""
     assert client.get(f"/api/v1/runs?{query}").status_code == 422
