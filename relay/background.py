@@ -30,6 +30,7 @@ from relay.store.crcr_models import OutboxKind
 from relay.store.duties import DutyLease
 from relay.trail.known_secrets import known_secrets
 from relay.trail.redaction import Redactor
+from relay.upgrade.settling import settle_upgrades
 
 #: How long nobody sweeps when the one who did was killed, beside three sweeps.
 _LEAD_S = 4.0
@@ -87,6 +88,7 @@ def create_sweeper(context: RelayContext) -> Sweeper:
 
 def _chores(context: RelayContext) -> Iterator[Chore]:
     yield Chore("retention", partial(_prune, context), every_s=retention.EVERY_S)
+    yield Chore("results of upgrades", partial(settle_upgrades, context.store), every_s=_ENDINGS_EVERY_S)
     if context.settings.audit_at:
         yield Chore("audit of the day", partial(_start_audit, context))
     if context.crcr is not None:

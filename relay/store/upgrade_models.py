@@ -24,7 +24,8 @@ _WORD = 32
 class Upgrade(Base):
     """A report that somebody published. `digest` is of its text, so publishing it twice is publishing it once.
     `document` is that text, compressed; `about` what a page says above the tests; `duties` and `changes` count all
-    tests by what they ask for and by what became of them. The runs are those that executed it on either release."""
+    tests by what they ask for and by what became of them. The runs are those that executed it on either release;
+    `outcomes` is how they differ, once both have ended."""
 
     __tablename__ = "upgrades"
     __table_args__ = (Index(None, "base_run_id"), Index(None, "head_run_id"))
@@ -45,6 +46,7 @@ class Upgrade(Base):
     published_at: Mapped[datetime]
     base_run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
     head_run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))
+    outcomes: Mapped[dict[str, Any] | None] = mapped_column(ZippedJson)
 
 
 class UpgradeTest(Base):

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from relay.upgrade.document import (
     EvidencePart,
@@ -17,7 +20,7 @@ from relay.upgrade.document import (
     SummaryPart,
     VariantPart,
 )
-from relay.views import Page, View
+from relay.views import Page, RunSummary, View
 from selector.types import Mode
 from selector.upgrade.types import Duty, OpInfoAspect, OutcomeKind, TestChange
 
@@ -25,6 +28,8 @@ from selector.upgrade.types import Duty, OpInfoAspect, OutcomeKind, TestChange
 __all__ = [
     "CauseView",
     "DutyWord",
+    "ExecutionAsked",
+    "ExecutionView",
     "Mode",
     "OpInfoAspect",
     "OperatorsView",
@@ -37,6 +42,9 @@ __all__ = [
     "UpgradeTestView",
     "UpgradeView",
 ]
+
+#: `2.14` or `2.14.1`, or nothing.
+RELEASE = r"^(\d{1,4}\.\d{1,4}(\.\d{1,4})?)?$"
 
 
 class DutyWord(StrEnum):
@@ -139,6 +147,31 @@ class UpgradeTestPage(Page):
     tests: tuple[UpgradeTestView, ...]
     total: int
     causes: tuple[CauseView, ...]
+
+
+class ExecutionView(View):
+    """The runs of a report's tests on both releases. `outcomes` tells how they differ, some seconds after both have
+    ended; the first of them where they are many."""
+
+    base: RunSummary
+    head: RunSummary
+    outcomes: OutcomesPart | None
+
+
+class ExecutionAsked(BaseModel):
+    """Which tests to run on both releases, by what is to be done about them. A release is the torch that they need
+    (`2.14`); left out, it is read off what the report calls the tree."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_extra={"examples": [{"duties": ["must"], "head_release": "2.14"}]}
+    )
+
+    duties: Annotated[tuple[DutyWord, ...], Field(min_length=1, max_length=len(DutyWord))] = (
+        DutyWord.MUST,
+        DutyWord.SHOULD,
+    )
+    base_release: Annotated[str, Field(pattern=RELEASE)] = ""
+    head_release: Annotated[str, Field(pattern=RELEASE)] = ""
 
 
 class Published(View):

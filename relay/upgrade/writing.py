@@ -66,7 +66,7 @@ def document_of(report: UpgradeReport) -> UpgradeDocument:
             notes=operators.notes,
         ),
         variants=tuple(_variant(variant) for variant in report.variants),
-        outcomes=None if report.outcomes is None else _outcomes(report.outcomes),
+        outcomes=None if report.outcomes is None else outcomes_part(report.outcomes),
         summaries=tuple(
             SummaryPart(area=summary.area, text=summary.text, model=summary.model) for summary in report.summaries
         ),
@@ -153,7 +153,8 @@ def _variant(variant: NewVariant) -> VariantPart:
     return VariantPart(test=_test(variant.test), op=variant.op, dtypes=variant.dtypes, governed=governed)
 
 
-def _outcomes(difference: OutcomeDifference) -> OutcomesPart:
+def outcomes_part(difference: OutcomeDifference) -> OutcomesPart:
+    """How the results of two releases differ, in its JSON form."""
     return OutcomesPart(
         outcomes=tuple(_outcome(outcome) for outcome in difference.outcomes),
         same=difference.same,

@@ -27,6 +27,7 @@ _ACTIONS = {
     "dispatch.submit": "submitted a dispatch",
     "outbox.replay": "sent dead letters again",
     "upgrade.publish": "published an upgrade report",
+    "upgrade.run": "ran the tests of an upgrade report",
     "token.create": "made a token",
     "token.revoke": "revoked a token",
     "page.sign_in": "signed in",

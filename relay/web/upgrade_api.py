@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from relay.access.actions import Actor, record_action
 from relay.context import Context, RelayContext
-from relay.errors import BadMessageError, TooLargeError
+from relay.errors import BadMessageError, ConflictError, TooLargeError
 from relay.upgrade.html import to_html
 from relay.upgrade.keeping import keep_report, read_publication, text_of
 from relay.upgrade.listing import (
@@ -26,7 +26,16 @@ from relay.upgrade.listing import (
 )
 from relay.upgrade.markdown import to_markdown
 from relay.upgrade.reading import REPORT_CAP, ReportError, read_report
-from relay.upgrade.views import DutyWord, Published, UpgradePage, UpgradeTestPage, UpgradeView
+from relay.upgrade.running import execution_view, not_run, open_execution
+from relay.upgrade.views import (
+    DutyWord,
+    ExecutionAsked,
+    ExecutionView,
+    Published,
+    UpgradePage,
+    UpgradeTestPage,
+    UpgradeView,
+)
 from relay.web.artifacts_api import as_file
 from relay.web.auth import Operator
 from relay.web.paging import LARGEST, Limit, Paged
@@ -38,6 +47,11 @@ read_router = APIRouter(prefix="/api/v1/upgrades", tags=["upgrades"])
 
 _NO_REPORT = BadMessageError(
     "This is no upgrade report: version: Input should be 1.", "Send what `relay upgrade --json` wrote, unchanged."
+)
+_NO_COMMITS = ConflictError(
+    "The report compares trees that are no commits, which no worker can check out.",
+    "Make it of two revisions: relay upgrade --repo CLONE --from REVISION --to REVISION.",
+    code="no_commits",
 )
 _TOO_LARGE = TooLargeError(f"The body is larger than {REPORT_CAP} bytes.", "Send the content in smaller parts.")
 _EXAMPLE: dict[str, Any] = {
@@ -105,6 +119,44 @@ def _publish(context: RelayContext, operator: Actor, body: bytes) -> Published:
             return Published(upgrade=upgrade_summary(kept, context.settings.public_url), repeated=repeated)
     except ReportError as error:
         raise BadMessageError(f"This is no upgrade report: {error}.", _NO_REPORT.hint) from error
+
+
+@router.post(
+    "/{upgrade_id}/execution",
+    status_code=201,
+    summary="Run a report's tests on both releases",
+    responses=refuses(_NO_COMMITS),
+)
+def execute(
+    context: Context, operator: Operator, upgrade_id: UpgradeId, wanted: ExecutionAsked | None = None
+) -> ExecutionView:
+    """Opens a run on each release, and wakes workers for them. A run that does the same is joined; asked again, the
+    answer is the same while both go on or ended well."""
+    now, url = context.now(), context.settings.public_url
+    with context.store.writing() as session:
+        upgrade = existing_upgrade(session, upgrade_id)
+        if upgrade.device not in context.devices:
+            raise ConflictError(
+                f"The report is about {upgrade.device}, and this relay serves {', '.join(context.devices)}.",
+                "Publish it to the relay whose workers have that device.",
+                code="other_device",
+            )
+        asked = wanted or ExecutionAsked()
+        runs = open_execution(session, upgrade, asked, context.settings.upstream_repo, now)
+        detail = f"{', '.join(asked.duties)}, as runs {runs[0].id} and {runs[1].id}"
+        record_action(session, operator, "upgrade.run", now, subject=f"upgrade {upgrade.id}", detail=detail)
+        view = execution_view(session, upgrade, url)
+    context.waker.wake(view.base.device)
+    return view
+
+
+@read_router.get(
+    "/{upgrade_id}/execution", summary="How a report's tests ended on both releases", responses=refuses(not_run(2))
+)
+def execution(context: Context, upgrade_id: UpgradeId) -> ExecutionView:
+    """Both runs, and, once both have ended, what the upgrade broke, mended, or made ask for something else."""
+    with context.store.reading() as session:
+        return execution_view(session, existing_upgrade(session, upgrade_id), context.settings.public_url)
 
 
 @read_router.get("", summary="The upgrade reports on record")

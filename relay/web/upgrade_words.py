@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from relay.upgrade import words as report_words
 from relay.upgrade.document import OperatorPart, OutcomesPart
 from relay.upgrade.views import DutyWord, OutcomeKind, TestChange, UpgradeSummary, UpgradeTestView, UpgradeView
+from relay.views import RunSummary
 from relay.web.wording import Word, number
 
 DUTY_WORDS: Mapping[DutyWord, Word] = {
@@ -89,6 +90,11 @@ def operator(part: OperatorPart) -> str:
         told += [f"gained {' '.join(sorted(after - before))}"] if after - before else []
         told += [f"lost {' '.join(sorted(before - after))}"] if before - after else []
     return ", ".join(told)
+
+
+def progress(run: RunSummary) -> str:
+    """How far a run is."""
+    return f"{number(run.reported)} of {tests(run.planned)} reported" if run.planned else "not planned yet"
 
 
 def outcome_counts(found: OutcomesPart) -> str:

@@ -16,7 +16,8 @@ from relay.upgrade import links
 from relay.upgrade import words as report_words
 from relay.upgrade.document import OriginPart
 from relay.upgrade.listing import TestFilter, existing_upgrade, list_tests, list_upgrades, upgrade_view
-from relay.upgrade.views import DutyWord, UpgradeSummary, UpgradeTestPage, UpgradeView
+from relay.upgrade.running import execution_view
+from relay.upgrade.views import DutyWord, ExecutionView, UpgradeSummary, UpgradeTestPage, UpgradeView
 from relay.web import upgrade_words as words
 from relay.web.history_api import storable
 from relay.web.pages.shell import PAGES, Pager, choice, number
@@ -53,6 +54,16 @@ class CauseLink:
     href: str
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A report with what came of running it, and the tests that its page shows, which is the `at`th."""
+
+    view: UpgradeView
+    ran: ExecutionView | None
+    found: UpgradeTestPage
+    at: int
+
+
 @router.get(PATH)
 def upgrades_page(context: Context, before: str = "") -> HTMLResponse:
     """The reports on record, the newest first."""
@@ -76,19 +87,20 @@ def upgrade_page(
     url, text = context.settings.public_url, storable(q[:_QUERY_CAP].strip())
     try:
         with context.store.reading() as session:
-            view = upgrade_view(existing_upgrade(session, number(upgrade_id) or _NO_ROW), url)
-            shown = choice(DutyWord, duty) or _most_pressing(view.upgrade)
-            wanted = TestFilter(shown, text, storable(cause[:_CAUSE_CAP]) or None)
+            row = existing_upgrade(session, number(upgrade_id) or _NO_ROW)
+            view = upgrade_view(row, url)
+            ran = execution_view(session, row, url) if row.base_run_id else None
+            chosen = choice(DutyWord, duty) or _most_pressing(view.upgrade)
+            wanted = TestFilter(chosen, text, storable(cause[:_CAUSE_CAP]) or None)
             at = number(page) or 0
             found = list_tests(session, view.upgrade.id, wanted, limit=_TESTS, offset=at * _TESTS)
     except NotFoundError as error:
         return PAGES.render("error.html", context, status=404, nav="upgrades", heading=error.message, advice=error.hint)
-    return _report(context, view, wanted, found, at)
+    return _report(context, Shown(view, ran, found, at), wanted)
 
 
-def _report(
-    context: RelayContext, view: UpgradeView, wanted: TestFilter, found: UpgradeTestPage, at: int
-) -> HTMLResponse:
+def _report(context: RelayContext, shown: Shown, wanted: TestFilter) -> HTMLResponse:
+    view, found = shown.view, shown.found
     upgrade, duty = view.upgrade, wanted.duty or DutyWord.MUST
     path = f"{PATH}/{upgrade.id}"
     given: Given = {"duty": duty, "q": wanted.q, "cause": wanted.cause}
@@ -112,9 +124,11 @@ def _report(
             CauseLink(it.cause, it.tests, address(path, given, {"cause": it.cause}, "tests")) for it in found.causes
         ],
         without_cause=address(path, given, {"cause": None}, "tests"),
+        ran=shown.ran,
+        outcomes=shown.ran.outcomes if shown.ran else view.outcomes,
         tests=found.tests,
         total=found.total,
-        pager=_pager(path, given, at, found),
+        pager=_pager(path, given, shown.at, found),
     )
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from relay.context import RelayContext
 from relay.store.access_models import OperatorAction
 from relay.upgrade.reading import REPORT_CAP, read_report
-from relay.upgrade.views import Published, UpgradePage, UpgradeTestPage, UpgradeView
-from tests.relay.upgrade_story import upgrade_report, upgrade_text
+from relay.upgrade.views import ExecutionView, Published, UpgradePage, UpgradeTestPage, UpgradeView
+from tests.relay.upgrade_story import BASE_COMMIT, HEAD_COMMIT, upgrade_report, upgrade_text
 
 PATH = "/api/v1/upgrades"
 
@@ -79,6 +79,34 @@ def test_what_is_no_report_is_refused_with_what_is_wrong(client: TestClient, ope
     )
 
 
+def test_its_tests_are_run_on_both_releases(
+    client: TestClient, operator_auth: dict[str, str], context: RelayContext
+) -> None:
+    number = publish(client, operator_auth, upgrade_text()).upgrade.id
+    path = f"{PATH}/{number}/execution"
+    assert "were not run" in problem(client.get(path), 404)["message"]
+    assert problem(client.post(path), 401)["code"] == "unauthorized"
+    answer = client.post(path, json={"duties": ["must"]}, headers=operator_auth)
+    assert answer.status_code == 201, answer.text
+    view = ExecutionView.model_validate_json(answer.content)
+    assert (view.base.head_sha, view.head.head_sha, view.outcomes) == (BASE_COMMIT, HEAD_COMMIT, None)
+    assert ExecutionView.model_validate_json(client.get(path).content) == view
+    text = client.get(f"/upgrades/{number}").text
+    assert f'href="/runs/{view.base.id}"' in text
+    assert "once both runs have ended" in text
+    with context.store.reading() as session:
+        (detail,) = session.scalars(select(OperatorAction.detail).where(OperatorAction.action == "upgrade.run"))
+    assert detail == f"must, as runs {view.base.id} and {view.head.id}"
+
+
+def test_a_report_about_another_device_is_not_run_here(client: TestClient, operator_auth: dict[str, str]) -> None:
+    number = publish(client, operator_auth, upgrade_text(device="quartz")).upgrade.id
+    told = problem(client.post(f"{PATH}/{number}/execution", headers=operator_auth), 409)
+    assert (told["code"], told["message"]) == (
+        *("other_device", "The report is about quartz, and this relay serves spyre."),
+    )
+
+
 def test_a_report_that_is_not_there(client: TestClient) -> None:
-    for path in ("7", "7/tests", "7/report.json"):
+    for path in ("7", "7/tests", "7/report.json", "7/execution"):
         assert problem(client.get(f"{PATH}/{path}"), 404)["message"] == "There is no upgrade report 7."

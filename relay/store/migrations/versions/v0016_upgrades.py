@@ -30,6 +30,7 @@ def upgrade() -> None:
         sa.Column("published_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("base_run_id", sa.Integer(), nullable=True),
         sa.Column("head_run_id", sa.Integer(), nullable=True),
+        sa.Column("outcomes", sa.LargeBinary(), nullable=True),
         sa.ForeignKeyConstraint(["base_run_id"], ["runs.id"], name="fk_upgrades_base_run_id"),
         sa.ForeignKeyConstraint(["head_run_id"], ["runs.id"], name="fk_upgrades_head_run_id"),
         sa.PrimaryKeyConstraint("id", name="pk_upgrades"),

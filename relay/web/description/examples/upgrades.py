@@ -7,6 +7,8 @@ from relay.upgrade.document import (
     FunnelPart,
     GovernedPart,
     OperatorPart,
+    OutcomePart,
+    OutcomesPart,
     PlacePart,
     SummaryPart,
     TestPart,
@@ -15,9 +17,11 @@ from relay.upgrade.document import (
 from relay.upgrade.views import (
     CauseView,
     DutyWord,
+    ExecutionView,
     Mode,
     OperatorsView,
     OpInfoAspect,
+    OutcomeKind,
     Published,
     TestChange,
     UpgradePage,
@@ -26,7 +30,7 @@ from relay.upgrade.views import (
     UpgradeTestView,
     UpgradeView,
 )
-from relay.web.description.examples.runs import BASE, ENDED, HEAD
+from relay.web.description.examples.runs import BASE, ENDED, HEAD, RUN
 
 _TEST = "test/test_nn.py::TestNN::test_pad"
 _SUMMARY = UpgradeSummary(
@@ -56,8 +60,24 @@ _ENTRY = GovernedPart(
     provenance="nn.yaml:7", mode=Mode.MANDATORY_SUCCESS, variants_before=2, variants_after=3, note="one dtype more"
 )
 
+_OUTCOMES = OutcomesPart(
+    outcomes=(
+        OutcomePart(
+            id="test/test_nn.py::TestNNSPYRE::test_pad_spyre_float32",
+            test=TestPart(file="test/test_nn.py", cls="TestNN", name="test_pad"),
+            kind=OutcomeKind.BROKEN,
+            before="passed",
+            after="failed",
+            reason="passed on v2.13.0, failed on v2.14.0",
+        ),
+    ),
+    same=4_210,
+    only_after=12,
+)
+
 UPGRADES = (
     Published(upgrade=_SUMMARY, repeated=False),
+    ExecutionView(base=RUN, head=RUN, outcomes=_OUTCOMES),
     UpgradePage(upgrades=(_SUMMARY,), next="/api/v1/upgrades?limit=1&cursor=WzJd"),
     UpgradeView(
         upgrade=_SUMMARY,
