@@ -51,7 +51,9 @@ class ModelInput:
 @dataclass(frozen=True, slots=True)
 class TransformersModel:
     """A model of the transformers package: the class of its configuration, the keyword arguments that make it small,
-    and the class of the model (`AutoModelForCausalLM` takes most configurations)."""
+    and the class of the model (`AutoModelForCausalLM` takes most configurations). Where these name no
+    `initializer_range`, parameters are drawn with `hidden_size ** -0.5`, so that a small model feels an error in any
+    layer."""
 
     config: str
     sizes: Mapping[str, Any] = field(default_factory=dict)

@@ -81,6 +81,10 @@ def _transformers() -> Any:
 
 def _of_configuration(transformers: Any, source: Mapping[str, Any]) -> Any:
     configuration = _named(transformers, source["config"])(**source["sizes"])
+    if "initializer_range" not in source["sizes"] and hasattr(configuration, "hidden_size"):
+        # The families' own 0.02 is made for wide models: in a narrow one every layer adds next to nothing to what goes
+        # past it, and a layer that is plainly wrong changes no answer. With this the size of what goes through is kept.
+        configuration.initializer_range = configuration.hidden_size**-0.5
     model = _named(transformers, source["model"])
     return model.from_config(configuration) if hasattr(model, "from_config") else model(configuration)
 

@@ -134,3 +134,16 @@ def test_weights_are_read_from_a_folder(check: dict[str, Any], tmp_path: Path) -
     found = prepare({**check, "import_path": "", "weights": str(tmp_path)}, "float32").model
     assert type(found).__name__ == "LlamaForCausalLM"
     assert torch.equal(found.lm_head.weight, kept.lm_head.weight)
+
+
+@pytest.mark.parametrize(("own", "width"), [({}, 0.25), ({"initializer_range": 0.02}, 0.02)])
+def test_parameters_are_wide_enough_for_a_narrow_model(check: dict[str, Any], own: Any, width: float) -> None:
+    """transformers' own 0.02 leaves a model of this size almost linear; what a manifest says counts."""
+    sizes = {
+        **{"vocab_size": 512, "hidden_size": 16, "intermediate_size": 8},
+        **{"num_hidden_layers": 1, "num_attention_heads": 2},
+        **own,
+    }
+    source = {"config": "LlamaConfig", "sizes": sizes, "model": "LlamaForCausalLM"}
+    model = prepare({**check, "import_path": "", "transformers": source}, "float32").model
+    assert model.lm_head.weight.std().item() == pytest.approx(width, rel=0.1)
