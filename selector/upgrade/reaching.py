@@ -9,7 +9,7 @@ behind speaks for no more than that.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,18 +61,22 @@ class Reaching:
         self._following: dict[Step, tuple[Step, ...]] = {}
         self._compared: dict[tuple[Symbol, Symbol], tuple[Definition, Definition] | None] = {}
 
-    def changed(self, before: WrittenTest, after: WrittenTest) -> Iterator[Reached]:
-        """What a test reaches that changed, the nearest first."""
+    def changed(self, before: WrittenTest, after: WrittenTest, through: Collection[Symbol] = ()) -> Iterator[Reached]:
+        """What a test reaches that changed, the nearest first; `through` are definitions that the walk goes on behind,
+        whatever became of them."""
         owners = self._owner(0, before), self._owner(1, after)
         written = [Symbol(test.origin.file, test.origin.symbol) for test in (before, after)]
         first = dict.fromkeys((*self._next(Step(written[0], written[1], owners)), *self._fixtures(owners)))
+        told = set[Symbol]()
         waiting = deque[tuple[Step, tuple[str, ...]]]((step, (step.head.name,)) for step in first)
         visited = set(first)
         while waiting:
             step, chain = waiting.popleft()
             both = self._both(step)
-            if both is not None and _does_otherwise(*both):
-                yield Reached(step, *both, chain)
+            if both is not None and _does_otherwise(*both) and step.head not in through:
+                if step.head not in told:
+                    told.add(step.head)
+                    yield Reached(step, *both, chain)
             elif len(visited) < _VISITED:
                 fresh = [one for one in self._next(step) if one not in visited]
                 visited.update(fresh)

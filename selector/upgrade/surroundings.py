@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from selector.types import BaseTest
 from selector.upgrade.definitions import Definition, Kind
 from selector.upgrade.grounds import HARNESS_FILES, is_harness, is_scenery
 from selector.upgrade.matching import Match
@@ -26,18 +27,26 @@ class Surroundings:
 
     def __init__(self, base: Release, head: Release, pairs: Sequence[Match]) -> None:
         self._releases = (base, head)
-        reaching = Reaching(Names(base.files), Names(head.files))
-        self._reached = {match.after.test: tuple(reaching.changed(match.before, match.after)) for match in pairs}
-        self._common = self._in_common()
+        self._reaching = Reaching(Names(base.files), Names(head.files))
+        self._reached: dict[BaseTest, tuple[Reached, ...]] = {}
+        self._common: dict[Symbol, int] = {}
+        self._walk(pairs)
+
+    def _walk(self, pairs: Sequence[Match]) -> None:
+        """Walk from all tests, and once more from those that reach what turns out to be common, to see what is behind:
+        until nothing new is, which is soon, since there is only so much that so many have in common."""
+        while pairs:
+            for match in pairs:
+                found = self._reaching.changed(match.before, match.after, self._common)
+                self._reached[match.after.test] = tuple(found)
+            fresh = self._in_common()
+            self._common |= fresh
+            pairs = [match for match in pairs if any(one.step.head in fresh for one in self._reached[match.after.test])]
 
     def of(self, match: Match) -> Iterator[Evidence]:
         """What speaks for a change of a test's helpers, then of the code it is about."""
         for kind in (TestChange.HELPER, TestChange.CODE):
-            own = [
-                reached
-                for reached in self._reached[match.after.test]
-                if reached.step.kind is kind and reached.step.head not in self._common
-            ]
+            own = [reached for reached in self._reached[match.after.test] if reached.step.kind is kind]
             yield from map(_evidence, own[:_SHOWN])
 
     def notes(self) -> tuple[str, ...]:
