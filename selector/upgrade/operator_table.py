@@ -24,7 +24,8 @@ class Decorator:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What an entry is given: `digest` of the expression, and the definitions in the tree that it names."""
+    """What an entry is given: `digest` is a short plain value itself, or `@` and a digest; `names` are the definitions
+    in the tree that it names."""
 
     digest: str
     names: tuple[str, ...] = ()
@@ -32,9 +33,9 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class OperatorEntry:
-    """One entry. `name` is as tests name it, the variant after a dot. The dtypes are those of a device that is none of
-    upstream's own; `None`: the text does not tell. `samples` are the arguments that make inputs, by name, those that
-    the entry's class gives included; `others` the rest of what the entry itself says."""
+    """One entry. `name` is as tests name it, the variant after a dot; `kind` its class, empty where not even that is
+    known. The dtypes are those of a device that is none of upstream's own; `None`: the text does not tell. `samples`
+    are the arguments that make inputs, by name, those that the entry's class gives included; `others` the rest."""
 
     name: str
     kind: str

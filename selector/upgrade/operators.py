@@ -1,0 +1,136 @@
+"""What differs between upstream's databases of operators in two trees: `compare_operators`.
+
+An entry differs by what it says, or by a function that it uses and that another text now stands for. What nearly every
+entry uses is told once, in a note, for it says nothing about any one operator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from selector.catalog.store import CatalogCache
+from selector.trees import SourceTree
+from selector.upgrade.operator_entries import UPSTREAM_DEVICES
+from selector.upgrade.operator_reading import read_operators
+from selector.upgrade.operator_table import Argument, Decorator, OperatorEntry, OperatorTable
+from selector.upgrade.operator_uses import ChangedUses
+from selector.upgrade.types import Evidence, OpInfoAspect, OpInfoChange, OpInfoDifference, TestChange
+
+_SHOWN = 6
+_Found = Iterator[tuple[OpInfoAspect, Evidence]]
+
+
+def compare_operators(base: SourceTree, head: SourceTree, cache: CatalogCache | None = None) -> OpInfoDifference:
+    """The entries that came, went or differ."""
+    return compare_tables(read_operators(base, cache), read_operators(head, cache))
+
+
+def compare_tables(before: OperatorTable, after: OperatorTable) -> OpInfoDifference:
+    """The same of tables that are read already."""
+    uses = ChangedUses(before, after)
+    names = sorted(before.entries.keys() | after.entries.keys())
+    changes = (_change(before.entries.get(name), after.entries.get(name), uses) for name in names)
+    notes = (*(f"before: {note}" for note in before.notes), *(f"after: {note}" for note in after.notes), *uses.notes())
+    found = tuple(change for change in changes if change is not None)
+    return OpInfoDifference(found, len(before.entries), len(after.entries), notes)
+
+
+def _change(before: OperatorEntry | None, after: OperatorEntry | None, uses: ChangedUses) -> OpInfoChange | None:
+    if before is None or after is None:
+        return _came_or_went(before, after)
+    found = list(_differences(before, after, uses))
+    if not found:
+        return None
+    aspects = {aspect for aspect, _ in found}
+    if len(aspects) > 1:
+        aspects.discard(OpInfoAspect.ELSEWHERE)
+    return OpInfoChange(
+        after.name,
+        TestChange.BODY,
+        tuple(aspect for aspect in OpInfoAspect if aspect in aspects),
+        before.dtypes or frozenset(),
+        after.dtypes or frozenset(),
+        tuple(evidence for aspect, evidence in found if aspect in aspects),
+    )
+
+
+def _came_or_went(before: OperatorEntry | None, after: OperatorEntry | None) -> OpInfoChange | None:
+    if after is not None:
+        evidence = Evidence(TestChange.ADDED, after.name, f"new entry, {after.kind}", head=after.place)
+        return OpInfoChange(
+            after.name, TestChange.ADDED, dtypes_after=after.dtypes or frozenset(), evidence=(evidence,)
+        )
+    if before is not None:
+        evidence = Evidence(TestChange.REMOVED, before.name, f"entry removed, {before.kind}", base=before.place)
+        return OpInfoChange(
+            before.name, TestChange.REMOVED, dtypes_before=before.dtypes or frozenset(), evidence=(evidence,)
+        )
+    return None
+
+
+def _differences(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses) -> _Found:
+    yield from _dtypes(before, after)
+    yield from _decorators(before, after)
+    yield from _arguments(before, after, uses)
+
+
+def _dtypes(before: OperatorEntry, after: OperatorEntry) -> _Found:
+    """What is said of both, of gradients only where it is something else than of values."""
+    said = _signs(before.dtypes, after.dtypes)
+    if said:
+        yield OpInfoAspect.DTYPES, _own(before, after, f"dtypes: {said}")
+    of_gradients = _signs(before.backward_dtypes, after.backward_dtypes)
+    if of_gradients not in ("", said):
+        yield OpInfoAspect.DTYPES, _own(before, after, f"dtypes of gradients: {of_gradients}")
+
+
+def _signs(before: frozenset[str] | None, after: frozenset[str] | None) -> str:
+    if before is None or after is None:
+        return ""
+    return ", ".join(
+        [*(f"+{name}" for name in sorted(after - before)), *(f"-{name}" for name in sorted(before - after))]
+    )
+
+
+def _decorators(before: OperatorEntry, after: OperatorEntry) -> _Found:
+    by_digest = {one.digest: one for one in (*before.decorators, *after.decorators)}
+    old, new = (Counter(one.digest for one in entry.decorators) for entry in (before, after))
+    signs = [("+", digest) for digest in (new - old).elements()] + [("-", digest) for digest in (old - new).elements()]
+    for aspect, elsewhere in ((OpInfoAspect.DECORATORS, False), (OpInfoAspect.ELSEWHERE, True)):
+        said = [f"{sign}{by_digest[one].text}" for sign, one in signs if is_elsewhere(by_digest[one]) is elsewhere]
+        if said:
+            more = f" and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+            yield aspect, _own(before, after, f"decorators: {'; '.join(said[:_SHOWN])}{more}")
+
+
+def is_elsewhere(decorator: Decorator) -> bool:
+    """Whether a decorator is for upstream's own devices alone."""
+    return bool(decorator.devices) and all(device in UPSTREAM_DEVICES for device in decorator.devices)
+
+
+def _arguments(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses) -> _Found:
+    if before.kind != after.kind:
+        yield (
+            OpInfoAspect.OTHER,
+            _own(before, after, f"class: {before.kind or 'unknown'}, now {after.kind or 'unknown'}"),
+        )
+    for aspect, old, new in (
+        (OpInfoAspect.SAMPLES, before.samples, after.samples),
+        (OpInfoAspect.OTHER, before.others, after.others),
+    ):
+        for name, text in _given(old, new):
+            yield OpInfoAspect.ELSEWHERE if "dtypesIf" in name else aspect, _own(before, after, text)
+        yield from ((aspect, evidence) for evidence in uses.of(new))
+
+
+def _given(before: Mapping[str, Argument], after: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
+    """Arguments that differ. One that the class of only one side has is the class's business."""
+    for name in sorted(before.keys() & after.keys()):
+        old, new = before[name].digest, after[name].digest
+        if old != new:
+            yield name, f"{name} is another" if "@" in (old[0], new[0]) else f"{name}: {old}, now {new}"
+
+
+def _own(before: OperatorEntry, after: OperatorEntry, text: str) -> Evidence:
+    return Evidence(TestChange.BODY, after.name, text, before.place, after.place)
