@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from selector.types import BaseTest, Mode
-from selector.upgrade.governing import Governing, Ruling
+from selector.upgrade.governing import CERTAIN, Governing, Ruling
 from selector.upgrade.marking import compare_marks, runs_elsewhere_only
 from selector.upgrade.side import Side
 from selector.upgrade.suggesting import Suggesting
@@ -46,14 +46,21 @@ class Duties:
     def __init__(self, governing: Governing, base: Side, head: Side, operators: OpInfoDifference, device: str) -> None:
         self._base, self._head = base, head
         self._device = device
+        self._governing = governing
         self._suggesting = Suggesting(governing, head.catalog)
         self._operators: Mapping[str, str] = dict(_that_a_device_sees(operators))
 
-    def verdict(self, changed: ChangedTest, ruling: Ruling) -> Verdict | None:
+    def verdict(self, changed: ChangedTest) -> Verdict | None:
         """What is to be done about a test. None: it is in no manifest and nothing of the device's team's."""
-        if changed.change is TestChange.ADDED:
+        ruling = self._governing.ruling_of(changed)
+        if changed.change is TestChange.ADDED or self._came_in(changed):
             return self._new(changed.test, ruling)
         return self._known(changed, ruling) if ruling.is_listed else None
+
+    def _came_in(self, changed: ChangedTest) -> bool:
+        """Whether a test moved from a file that no manifest lists to one that some does: it is new to the manifests."""
+        before = self._governing.ruling(changed.former) if changed.former is not None else None
+        return before is not None and not before.is_listed and self._governing.ruling(changed.test).is_listed
 
     def _new(self, test: BaseTest, ruling: Ruling) -> Verdict | None:
         if ruling.names:
@@ -83,15 +90,27 @@ class Duties:
         if not ruling.names and not ruling.is_binding:
             return Verdict(Duty.NOTHING, f"no entry names it{said}", changed.change)
         change = self._strongest_seen(changed)
-        if change is TestChange.UNCHANGED and changed.change is not TestChange.UNCHANGED:
-            return Verdict(Duty.NOTHING, f"only decorators for upstream's own devices changed{said}", changed.change)
         if change is TestChange.UNCHANGED or (change is TestChange.CODE and not ruling.is_binding):
             return self._by_operators(changed, ruling, said)
-        if change is TestChange.CODE:
-            return Verdict(Duty.SHOULD, f"{_WHAT[change]}{said}", change)
+        if why := self._why_nothing(changed, change, ruling):
+            return Verdict(Duty.NOTHING, f"{_WHAT[change]}, {why}{said}", change)
+        duty = Duty.SHOULD if change is TestChange.CODE else Duty.MUST
+        return Verdict(duty, f"{_WHAT[change]}{said}", change)
+
+    def _why_nothing(self, changed: ChangedTest, change: TestChange, ruling: Ruling) -> str:
+        """Why a change that the device can see asks for nothing, empty when it asks for something."""
         if change is TestChange.HELPER and not ruling.runs:
-            return Verdict(Duty.NOTHING, f"{_WHAT[change]}, and it is not run{said}", change)
-        return Verdict(Duty.MUST, f"{_WHAT[change]}{said}", change)
+            return "and it is not run"
+        if change is TestChange.MOVED and self._is_followed(changed, ruling):
+            return "where the same entry governs it"
+        return ""
+
+    def _is_followed(self, changed: ChangedTest, ruling: Ruling) -> bool:
+        """Whether the test alone moved, for certain, and to where the names that govern it mean it as well."""
+        after = self._governing.ruling(changed.test)
+        same = bool(ruling.names) and [name.text for name in ruling.names] == [name.text for name in after.names]
+        means_it = all(name.is_for_class(changed.test.cls) for name in after.names)
+        return changed.changes == (TestChange.MOVED,) and changed.confidence >= CERTAIN and same and means_it
 
     def _strongest_seen(self, changed: ChangedTest) -> TestChange:
         """The strongest change that a device out of the tree can see."""
@@ -110,6 +129,8 @@ class Duties:
     def _by_operators(self, changed: ChangedTest, ruling: Ruling, said: str) -> Verdict:
         """What comes of the entries of operators that a test runs over, where nothing else does."""
         nothing = _WHAT.get(changed.change, "nothing of it changed")
+        if changed.change is TestChange.DECORATORS:
+            nothing = "only decorators for upstream's own devices changed"
         if not ruling.is_binding:
             outcome = "it may fail or pass" if ruling.runs else "it is not run"
             return Verdict(Duty.NOTHING, f"{nothing}, and {outcome}{said}", changed.change)

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from selector.manifests import ManifestSet
 from selector.manifests.rules import EntryName, FileRules
 from selector.types import BaseTest, Mode
+from selector.upgrade.types import ChangedTest
 
 #: Modes that another outcome breaks. The others take any outcome, or none.
 BINDING = frozenset({Mode.MANDATORY_SUCCESS, Mode.XFAIL_STRICT})
+#: From this confidence a test is taken to be another one's successor without asking. Below it a person compares them.
+CERTAIN = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,11 @@ class Governing:
         for name in rules.matches(test.name):
             first.setdefault(name.entry.provenance, name)
         return Ruling(rules, tuple(first.values()))
+
+    def ruling_of(self, changed: ChangedTest) -> Ruling:
+        """What holds for a test by the name that it had; by the one it has now where no entry named it before."""
+        before = self.ruling(changed.former or changed.test)
+        return before if before.names else self.ruling(changed.test)
 
     def names(self) -> frozenset[tuple[str, str]]:
         """Every name that the manifests list about upstream files, with the place of its entry: what there is to assess

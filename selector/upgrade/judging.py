@@ -73,19 +73,13 @@ class _Judging:
     def judgement(self) -> Judgement:
         judged: list[tuple[ChangedTest, Ruling, Verdict]] = []
         for changed in self.difference.tests:
-            ruling = self._ruling(changed)
-            if (verdict := self._duties.verdict(changed, ruling)) is not None:
-                judged.append((changed, ruling, verdict))
+            if (verdict := self._duties.verdict(changed)) is not None:
+                judged.append((changed, self._governing.ruling_of(changed), verdict))
         findings, variants = self._findings(judged)
         ordered = sorted(findings, key=lambda finding: (_ORDER[finding.duty], finding.changed.test))
         counts = self._counts()
         steps = funnel(self.difference, ordered, counts, len(self._governing.names()))
         return Judgement(tuple(ordered), steps, tuple(variants), tuple(self._notes(len(ordered))))
-
-    def _ruling(self, changed: ChangedTest) -> Ruling:
-        """By the name that the test had; by the one it has now where no entry named it before."""
-        before = self._governing.ruling(changed.former or changed.test)
-        return before if before.names else self._governing.ruling(changed.test)
 
     def _findings(self, judged: list[tuple[ChangedTest, Ruling, Verdict]]) -> tuple[list[Finding], list[NewVariant]]:
         findings: list[Finding] = []

@@ -18,10 +18,8 @@ from selector.manifests.authoring.splicing import Manuscript, SpliceError
 from selector.manifests.schema import class_part, is_pattern, method_part
 from selector.manifests.upstream import UPSTREAM_ROOT, upstream_file
 from selector.types import BaseTest
+from selector.upgrade.governing import CERTAIN
 from selector.upgrade.types import TestChange, UpgradeReport
-
-#: From this confidence a match is written without asking. Below it a person compares the two tests first.
-CERTAIN = 0.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,7 @@ def verdict(
     before = base or side(things(*TESTS), {"add": "float16"})
     after = head or side(things(*TESTS), {"add": "float16"})
     governing = Governing(loaded(entries, unlisted, more) if entries is not None else None)
-    ruling = governing.ruling(one.former or one.test)
-    return Duties(governing, before, after, operators, "spyre").verdict(one, ruling)
+    return Duties(governing, before, after, operators, "spyre").verdict(one)
 
 
 def duty(one: ChangedTest) -> Duty | None:
@@ -68,7 +67,34 @@ def duty(one: ChangedTest) -> Duty | None:
 @pytest.mark.parametrize("name", ["test_required", "test_excused", "test_skipped"])
 def test_what_is_governed_and_another_test_now_must_be_assessed(change: TestChange, name: str) -> None:
     """Whatever its mode: a skip of a test that was rewritten may be needless."""
-    assert duty(changed(name, change)) is Duty.MUST
+    now = named(name, file="test/test_elsewhere.py") if change is TestChange.MOVED else named(name)
+    assert duty(ChangedTest(now, (change,), former=named(name))) is Duty.MUST
+
+
+def test_a_test_that_came_from_a_file_in_no_manifest_is_new_to_the_manifests() -> None:
+    came = ChangedTest(named("test_unlisted"), (TestChange.MOVED,), former=named("test_x", file="test/test_out.py"))
+    one = verdict(came)
+    assert one is not None
+    assert (one.duty, one.suggested) == (Duty.NEW, Mode.SKIP)
+
+
+@pytest.mark.parametrize(
+    ("entry", "changes", "confidence", "expected"),
+    [
+        ("test_required", (TestChange.MOVED,), 1.0, Duty.NOTHING),
+        ("TestThings::test_required", (TestChange.MOVED,), 1.0, Duty.MUST),
+        ("test_required", (TestChange.MOVED,), 0.7, Duty.MUST),
+        ("test_required", (TestChange.MOVED, TestChange.BODY), 1.0, Duty.MUST),
+    ],
+)
+def test_a_move_that_the_entry_follows_asks_for_nothing(
+    entry: str, changes: tuple[TestChange, ...], confidence: float, expected: Duty
+) -> None:
+    """In the same file by a name without a class, and nothing else of it changed."""
+    moved = ChangedTest(named("test_required", cls="TestNew"), changes, (), named("test_required"), confidence)
+    one = verdict(moved, entries=f"- names: ['{entry}']")
+    assert one is not None
+    assert one.duty is expected
 
 
 def test_another_helper_is_for_those_that_run() -> None:
