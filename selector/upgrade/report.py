@@ -14,10 +14,11 @@ from selector.trees import SourceTree
 from selector.upgrade.classify import compare_tests
 from selector.upgrade.following import FollowedTree
 from selector.upgrade.judging import judge
-from selector.upgrade.operator_table import OperatorTable
+from selector.upgrade.operator_reading import read_operators
+from selector.upgrade.operators import compare_tables
 from selector.upgrade.proposing import propose_patch
 from selector.upgrade.side import Side
-from selector.upgrade.types import OpInfoDifference, UpgradeReport
+from selector.upgrade.types import UpgradeReport
 
 __all__ = ["build_report", "propose_patch"]
 
@@ -41,10 +42,8 @@ def build_report(
     """
     start = clock()
     difference = compare_tests(base, head, cache)
-    operators = OpInfoDifference((), 0, 0)
-    before, after = (
-        Side(tree, build_catalog(tree, cache), OperatorTable()) for tree in (FollowedTree(base), FollowedTree(head))
-    )
+    before, after = (_side(FollowedTree(tree), cache) for tree in (base, head))
+    operators = compare_tables(before.operators, after.operators)
     judged = judge(difference, operators, before, after, manifests=manifests, device=device)
     return UpgradeReport(
         base_name,
@@ -58,3 +57,7 @@ def build_report(
         notes=(*judged.notes, *difference.notes, *operators.notes),
         seconds=clock() - start,
     )
+
+
+def _side(tree: SourceTree, cache: CatalogCache | None) -> Side:
+    return Side(tree, build_catalog(tree, cache), read_operators(tree, cache))
