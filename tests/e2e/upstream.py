@@ -11,7 +11,9 @@ from relay.demo.repository import UpstreamChange
 
 #: A change of real PyTorch source that breaks nothing: both are a tuple of tensors.
 FILE = "torch/functional.py"
-BEFORE, AFTER = "return res_tensor.unbind(-1)", "return tuple(res_tensor.unbind(-1))"
+HARMLESS = ("return res_tensor.unbind(-1)", "return tuple(res_tensor.unbind(-1))")
+#: One that forgets where its argument lies, which shows on every device but the CPU.
+BREAKING = ("torch.tensor(coefs, device=indices.device, dtype=torch.int64)", "torch.tensor(coefs, dtype=torch.int64)")
 
 SLOW_TESTS = """\
 # Owner(s): ["module: tests"]
@@ -69,17 +71,19 @@ test_suite_config:
 """
 
 
-def make_upstream(folder: Path, tests: Mapping[str, str], *, title: str = "Return a tuple") -> UpstreamChange:
+def make_upstream(
+    folder: Path, tests: Mapping[str, str], *, title: str = "Return a tuple", edit: tuple[str, str] = HARMLESS
+) -> UpstreamChange:
     """A repository whose head changes one line of the installed wheel's `torch/functional.py`."""
     spec = find_spec("torch")
     assert spec is not None
     assert spec.origin is not None
     source = (Path(spec.origin).parent / "functional.py").read_text()
-    assert BEFORE in source
+    assert edit[0] in source
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
     base = _commit(folder, {**tests, FILE: source}, "base")
-    head = _commit(folder, {FILE: source.replace(BEFORE, AFTER)}, title)
+    head = _commit(folder, {FILE: source.replace(*edit)}, title)
     return UpstreamChange(folder, base, head, title, "")
 
 
