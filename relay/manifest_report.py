@@ -29,6 +29,7 @@ from selector.manifests.authoring.results import Observation, ObservedTest
 from selector.manifests.authoring.streaks import Policy
 from selector.manifests.findings import Finding
 from selector.manifests.lint import RULES, lint
+from selector.manifests.models import is_model_file
 from selector.manifests.rules import EntryRules, FileRules
 from selector.types import CollectedTest
 
@@ -50,7 +51,8 @@ def report_on(in_use: LoadedManifests, folder: Path, today: date) -> ManifestRep
     """The report of a day. `expiring` has every entry with a day, the nearest first."""
     documents = _in_use(in_use)
     manifests = _loaded(documents)
-    blocks = sorted((*manifests.upstream.values(), *manifests.device_files), key=_by_place)
+    models = [model.rules for model in manifests.models.values()]
+    blocks = sorted((*manifests.upstream.values(), *manifests.device_files, *models), key=_by_place)
     upstream = {id(rules): file for file, rules in manifests.upstream.items()}
     return ManifestReport(
         manifests=tuple(document.name for document in documents),
@@ -113,6 +115,7 @@ def _block(rules: FileRules, upstream: str | None) -> ManifestBlock:
         place=rules.provenance,
         file=upstream or rules.path,
         upstream=upstream is not None,
+        model=is_model_file(rules.path),
         unlisted=rules.unlisted,
         entries=len(named),
         names=sum(len(names) for names in named.values()),

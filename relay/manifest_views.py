@@ -12,12 +12,14 @@ from relay.views import View
 
 
 class ManifestBlock(View):
-    """What a manifest says about one test file. `upstream` is False for a file of the device's own repository, which
-    is accepted and of no use here; `unlisted` is the mode of tests that no entry names; `modes` counts entries."""
+    """What a manifest says about one test file, or about a whole model (`model`), whose comparisons are its names.
+    `upstream` is False for a model, and for a file of the device's own repository, which is accepted and of no use
+    here; `unlisted` is the mode of tests that no entry names; `modes` counts entries."""
 
     place: str
     file: str
     upstream: bool
+    model: bool
     unlisted: str
     entries: int
     names: int

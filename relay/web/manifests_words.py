@@ -28,10 +28,10 @@ def headline(view: ManifestsView) -> str:
         return "No manifest is in use, so no test can run"
     blocks = [block for block in view.blocks if block.upstream]
     names = sum(block.names for block in blocks)
-    return (
-        f"{_count(len(view.manifests), 'manifest')} in use: {_count(len(blocks), 'test file')} of upstream, "
-        f"{_count(names, 'name')}"
-    )
+    models = sum(block.model for block in view.blocks)
+    parts = [f"{_count(len(blocks), 'test file')} of upstream", _count(names, "name")]
+    parts += [_count(models, "whole model")] if models else []
+    return f"{_count(len(view.manifests), 'manifest')} in use: {', '.join(parts)}"
 
 
 def mode(name: str) -> str:

@@ -52,6 +52,16 @@ def report(manifests: ManifestStore, folder: Path) -> ManifestReport:
     return report_on(manifests.current(), folder, TODAY)
 
 
+def test_a_model_is_a_block_of_its_own_whose_names_are_its_comparisons(folder: Path) -> None:
+    source = 'import_path: "a:b", inputs: [{shape: [1], below: 2}], dtypes: [float16]'
+    model = f"{{name: one, {source}, compare: [logits, greedy], mode: xfail, expires: 2026-11-20}}"
+    (folder / "models.yaml").write_text(f"test_suite_config:\n  files: []\n  models:\n    - {model}\n")
+    found = report(ManifestStore(folder), folder)
+    (block,) = [block for block in found.blocks if block.model]
+    assert (block.file, block.place, block.upstream, block.names) == ("models/one", "models.yaml:4", False, 2)
+    assert "models.yaml:4" in {entry.place for entry in found.expiring}
+
+
 def test_blocks_stand_in_their_order_with_counts(manifests: ManifestStore, folder: Path) -> None:
     found = report(manifests, folder)
     assert found.manifests == ("ops.yaml",)

@@ -103,6 +103,7 @@ OVERVIEW = (
                 place="test_ops.yaml:3",
                 file=FILE,
                 upstream=True,
+                model=False,
                 unlisted="skip",
                 entries=12,
                 names=64,
