@@ -38,6 +38,7 @@ from relay.refusals import (
     Unreachable,
     refusal_of,
 )
+from relay.upgrade.views import ExecutionAsked, ExecutionView, Published
 from relay.views import (
     Conclusion,
     DecisionPage,
@@ -68,6 +69,7 @@ __all__ = [
     "is_loopback",
 ]
 
+_REPORT_TIMEOUT_S = 120.0
 FINAL_STATES = frozenset({RunState.FINISHED, RunState.CANCELLED, RunState.FAILED})
 
 _Body = TypeVar("_Body", bound=BaseModel)
@@ -232,6 +234,25 @@ class ApiClient:
     def submit(self, dispatch: Mapping[str, Any]) -> SubmissionView:
         """Hand over the dispatch of another relay, as often as one likes. Needs the operator token."""
         return self._parse(SubmissionView, self._send("POST", "/api/v1/dispatches", body=dispatch))
+
+    def publish_upgrade(self, report: bytes) -> Published:
+        """Keep an upgrade report (its JSON) for everybody, as often as one likes. Needs the operator token."""
+        with self._reaching():
+            # Reading a report of two releases takes the service some seconds.
+            reply = self._http.post("/api/v1/upgrades", content=report, timeout=_REPORT_TIMEOUT_S)
+        if not reply.is_success:
+            raise refusal_of(reply)
+        return self._parse(Published, reply.content)
+
+    def run_upgrade(self, upgrade_id: int, asked: ExecutionAsked) -> ExecutionView:
+        """Run the tests of a report on both releases. Raises `Conflict` where they cannot be. Needs the operator
+        token."""
+        path = f"/api/v1/upgrades/{upgrade_id}/execution"
+        return self._parse(ExecutionView, self._send("POST", path, body=asked.model_dump(mode="json")))
+
+    def upgrade_execution(self, upgrade_id: int) -> ExecutionView:
+        """Both runs of a report, and what differs once both have ended. Raises `NotFound`."""
+        return self._get(ExecutionView, f"/api/v1/upgrades/{upgrade_id}/execution", {})
 
     def letters(
         self, *, state: LetterState | None = None, kind: str | None = None, target: str | None = None, limit: int = 50

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from relay.cli.change_options import ManifestsOption, NoManifestsOption
-from relay.cli.options import JsonOption
+from relay.cli.options import JsonOption, UrlOption
 from relay.cli.output import Output
 
 
@@ -56,6 +56,16 @@ def upgrade(
     summaries: Annotated[
         bool, typer.Option("--summaries", help="Let the configured model describe the areas with most to assess.")
     ] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Keep the report on the relay, for everybody to read.")
+    ] = False,
+    run: Annotated[
+        bool,
+        typer.Option(
+            "--run", help="Publish it, have the tests to assess run on both releases, and say what the upgrade breaks."
+        ),
+    ] = False,
+    url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two releases of upstream, and say which tests of the device have to be looked at, and why.
@@ -69,13 +79,19 @@ def upgrade(
       relay upgrade --from ~/pytorch-2.13 --to ~/pytorch-2.14 --out report.html --out issue.md
       relay upgrade --from v2.13.0 --to v2.14.0 --results old.xml new.xml --out report.html
       relay upgrade --from v2.13.0 --to v2.14.0 --patch manifests.patch
+      relay upgrade --from v2.13.0 --to v2.14.0 --run
       relay upgrade --from wheel:2.13.0 --to torch-2.14.1-cp311-cp311-linux_x86_64.whl
     """
     from relay.cli import upgrade_text
+    from relay.cli.connect import open_operator_client
     from relay.cli.upgrade_files import check_folders, write_all
     from relay.cli.upgrade_page import show_report
+    from relay.cli.upgrade_run import publish as published
+    from relay.cli.upgrade_run import run_on_both
     from relay.cli.upgrading import Wanted, make_report
 
+    if run and results:
+        raise typer.BadParameter(upgrade_text.results_and_run(), param_hint="--run")
     if file and not as_json:
         raise typer.BadParameter(upgrade_text.file_without_json(), param_hint="FILE")
     if patch and no_manifests:
@@ -83,6 +99,7 @@ def upgrade(
     files = [*(reports or []), *([file] if file else [])]
     check_folders([*files, *([patch] if patch else [])])
     out = Output(as_json and not file)
+    client = open_operator_client(url) if publish or run else None
     made = make_report(
         Wanted(
             *(base, head, repo),
@@ -95,5 +112,9 @@ def upgrade(
         ),
         out,
     )
+    if client is not None:
+        with client:
+            kept = published(client, out, made)
+            made = run_on_both(client, out, made, kept) if run else made
     show_report(out, made.report)
     write_all(out, made, files, patch)

@@ -86,5 +86,25 @@ def nothing_to_patch() -> str:
     return "no manifest needs an edit; no patch is written"
 
 
+def published(url: str, repeated: bool) -> str:
+    return f"the report {'was published before' if repeated else 'is published'}: {url}"
+
+
+def running(run: int, release: str, url: str) -> str:
+    return f"run {run} on {release}: {url}"
+
+
+def stopped_waiting(url: str) -> str:
+    return f"the runs go on; {url} tells what they find"
+
+
+def not_compared(url: str) -> str:
+    return f"both runs have ended and the relay has not compared them yet; {url} will tell"
+
+
+def results_and_run() -> str:
+    return "results come from files or from --run; leave out one of them"
+
+
 def comparing(base: str, head: str) -> str:
     return f"comparing {base} with {head}"

@@ -20,6 +20,7 @@ from relay.cli.upgrade_trees import NoTree, Side, Sides, web_address
 from relay.cli.user_cache import user_catalog
 from relay.failures import Failure
 from relay.settings import RelaySettings
+from relay.upgrade.releases import release_in
 from selector.manifests.authoring.results import Naming, names_in
 from selector.trees import TreeError
 from selector.upgrade.outcomes import Results, compare_outcomes
@@ -55,10 +56,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class MadeReport:
-    """The report, and the patch where one was asked for; empty when nothing is to be edited."""
+    """The report, and the patch where one was asked for; empty when nothing is to be edited. `releases` are those that
+    the trees say they are (`2.14`), empty where they say nothing."""
 
     report: UpgradeReport
     patch: str = ""
+    releases: tuple[str, str] = ("", "")
 
 
 def make_report(wanted: Wanted, out: Output) -> MadeReport:
@@ -101,7 +104,12 @@ def _made(
         report = replace(report, outcomes=outcomes)
     if wanted.summaries:
         report = _described(report, sides, settings)
-    return MadeReport(report, propose_patch(report, documents) if wanted.patch else "")
+    patch = propose_patch(report, documents) if wanted.patch else ""
+    return MadeReport(report, patch, (_release(base), _release(head)))
+
+
+def _release(side: Side) -> str:
+    return release_in(side.tree.read("version.txt") or "")
 
 
 def _results(files: tuple[Path, Path], sides: tuple[Side, Side], device: str) -> tuple[Results, Results]:

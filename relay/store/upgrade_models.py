@@ -22,8 +22,8 @@ _WORD = 32
 
 
 class Upgrade(Base):
-    """A report that somebody published. `digest` is of its text, so publishing it twice is publishing it once.
-    `document` is that text, compressed; `about` what a page says above the tests; `duties` and `changes` count all
+    """A report that somebody published. `digest` is of what it says, so publishing it twice is publishing it
+    once. `document` is its text, compressed; `about` what a page says above the tests; `duties` and `changes` count all
     tests by what they ask for and by what became of them. The runs are those that executed it on either release;
     `outcomes` is how they differ, once both have ended."""
 

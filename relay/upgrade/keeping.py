@@ -37,8 +37,9 @@ class Publication:
 
     @property
     def digest(self) -> str:
-        """Names the report: the same text is the same report."""
-        return hashlib.sha256(self.text).hexdigest()
+        """Names the report by what it says: how long it took to make is no part of that."""
+        said = self.document.model_copy(update={"seconds": 0.0}).model_dump_json(exclude_defaults=True)
+        return hashlib.sha256(said.encode()).hexdigest()
 
 
 def read_publication(text: bytes) -> Publication:

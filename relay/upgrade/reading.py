@@ -14,6 +14,7 @@ from relay.upgrade.document import (
     GovernedPart,
     OperatorPart,
     OutcomePart,
+    OutcomesPart,
     PlacePart,
     TestPart,
     UpgradeDocument,
@@ -87,7 +88,7 @@ def report_of(document: UpgradeDocument) -> UpgradeReport:
         variants=tuple(_variant(part) for part in document.variants),
         notes=document.notes,
         summaries=tuple(AreaSummary(it.area, it.text, it.model) for it in document.summaries),
-        outcomes=_outcomes(document),
+        outcomes=None if document.outcomes is None else outcome_difference(document.outcomes),
         origin=Origin(**document.origin.model_dump()),
         seconds=document.seconds,
     )
@@ -148,10 +149,8 @@ def _variant(part: VariantPart) -> NewVariant:
     return NewVariant(_test(part.test), part.op, part.dtypes, governed)
 
 
-def _outcomes(document: UpgradeDocument) -> OutcomeDifference | None:
-    part = document.outcomes
-    if part is None:
-        return None
+def outcome_difference(part: OutcomesPart) -> OutcomeDifference:
+    """How the results of two releases differ, from its JSON form."""
     outcomes = tuple(_outcome(outcome) for outcome in part.outcomes)
     return OutcomeDifference(outcomes, part.same, part.only_before, part.only_after, part.notes)
 

@@ -23,11 +23,11 @@ from relay.runs.queries import run_summary
 from relay.store.models import Run, Trigger
 from relay.store.upgrade_models import Upgrade, UpgradeTest
 from relay.upgrade.document import OutcomesPart
+from relay.upgrade.releases import release_in
 from relay.upgrade.views import ExecutionAsked, ExecutionView, TestChange
 from relay.views import RunState
 
 _SHA = re.compile(r"[0-9a-f]{40}")
-_VERSION = re.compile(r"(?<!\d)(\d{1,4}\.\d{1,4})(?!\d)")
 _CALLED_OFF = frozenset({RunState.CANCELLED, RunState.FAILED})
 #: Base tests of one execution. Each has up to hundreds of variants.
 TESTS_CAP = 10_000
@@ -79,12 +79,6 @@ def execution_view(session: Session, upgrade: Upgrade, url: str) -> ExecutionVie
         head=run_summary(session, upgrade.head_run_id, url),
         outcomes=None if upgrade.outcomes is None else OutcomesPart.model_validate(upgrade.outcomes),
     )
-
-
-def release_in(name: str) -> str:
-    """The release that a tree's name speaks of: `2.14` of `v2.14.1`; empty where it speaks of none."""
-    found = _VERSION.search(name)
-    return found[1] if found else ""
 
 
 def _known(session: Session, upgrade: Upgrade) -> tuple[Run, Run] | None:

@@ -16,7 +16,8 @@ from relay.store.engine import Store
 from relay.store.models import Run, Shard
 from relay.upgrade.keeping import keep_report, read_publication
 from relay.upgrade.listing import existing_upgrade
-from relay.upgrade.running import execution_view, open_execution, release_in
+from relay.upgrade.releases import release_in
+from relay.upgrade.running import execution_view, open_execution
 from relay.upgrade.settling import base_test, settle_upgrades
 from relay.upgrade.views import DutyWord, ExecutionAsked, ExecutionView, OutcomeKind
 from relay.upgrade.writing import report_json
@@ -157,8 +158,8 @@ def test_what_cannot_be_run_is_refused(store: Store, change: dict[str, object], 
 
 
 def test_a_release_is_read_off_a_name_and_a_base_test_taken_apart() -> None:
-    assert [release_in(name) for name in ("v2.14.1-rc1", "2.13.0", "wheel:2.13.0", "main", "1234567")] == [
-        *("2.14", "2.13", "2.13", "", "")
+    assert [release_in(name) for name in ("v2.14.1-rc1", "2.13.0", "wheel:2.13.0", "main", "1234567", "2.9.0a0+git1")] == [
+        *("2.14", "2.13", "2.13", "", "", "2.9")
     ]
     assert base_test("test/a.py::TestA::test_x") == BaseTest("test/a.py", "TestA", "test_x")
     assert base_test("test/a.py::test_x") == BaseTest("test/a.py", "", "test_x")
