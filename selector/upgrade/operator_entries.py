@@ -24,6 +24,7 @@ _ELSEWHERE = frozenset(
      "dynamic_dtypes"}
 )  # fmt: skip
 _READABLE = 40
+_DIFFERENTIABLE = frozenset({"bfloat16", "complex32", "complex64", "complex128", "float16", "float32", "float64"})
 #: Devices with variants of their own in upstream's tests, as decorators call them.
 UPSTREAM_DEVICES = ("cpu", "cuda", "hpu", "meta", "mps", "mtia", "rocm", "xla", "xpu")
 _ONLY_SKIPPED_ON = re.compile(
@@ -80,7 +81,11 @@ def _dtypes(value: Value) -> frozenset[str] | None:
 
 
 def _backward(fields: Mapping[str, Value]) -> frozenset[str] | None:
-    return frozenset() if fields.get("supports_autograd") is False else _dtypes(fields.get("backward_dtypes"))
+    """Those that upstream's `OpInfo.supported_backward_dtypes` lets through."""
+    found = _dtypes(fields.get("backward_dtypes"))
+    if fields.get("supports_autograd") is False:
+        return frozenset()
+    return None if found is None else found & _DIFFERENTIABLE
 
 
 def _decorators(value: Value) -> Iterator[Decorator]:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from selector.upgrade.evaluation.values import (
+    Applied,
     CannotTellError,
     Dtype,
     External,
@@ -283,6 +284,9 @@ def _compared(how: ast.cmpop, one: Value, other: Value) -> bool:
             known = equal(one, other)
         case ast.In() | ast.NotIn():
             known = _is_in(one, other)
+        case ast.Gt() | ast.GtE() if isinstance(one, Applied) and isinstance(one.function, External):
+            # of a library's version; the tests of a release run with libraries as new as it is
+            known = True if one.function.name.endswith("Version") and isinstance(other, str) else None
         case _:
             known = None
     if known is None:

@@ -126,6 +126,17 @@ def test_conditions_about_the_machine_count_as_none_that_hold() -> None:
     assert any("TEST_WITH_ROCM" in note for note in table.notes)
 
 
+def test_libraries_count_as_new_enough() -> None:
+    ref = 'np.mean if np.lib.NumpyVersion(np.__version__) >= "1.20.2" else None'
+    table = read_operators(
+        library(
+            f'import numpy as np\nop_db = [OpInfo("mean", dtypes=floating_types(), ref={ref})]\n'
+            "reference_ops = [op for op in op_db if op.ref is not None]\n"
+        )
+    )
+    assert table.lists["reference_ops"] == ("mean",)
+
+
 def test_two_entries_of_one_name_are_two() -> None:
     table = read_operators(library(f"op_db = [{ADDMM}, {ADDMM}]"))
     assert list(table.entries) == ["addmm", "addmm (2)"]

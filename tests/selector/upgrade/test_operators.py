@@ -24,7 +24,8 @@ def the_one(difference: OpInfoDifference) -> OpInfoChange:
 def test_entries_that_came_and_went_are_told_with_their_dtypes() -> None:
     found = compared(f"op_db = [{ABS}]", 'op_db = [OpInfo("qr", dtypes=floating_types_and(torch.half))]')
     gone, came = found.changes
-    assert (gone.name, gone.change, gone.dtypes_before) == ("abs", TestChange.REMOVED, {"float32", "float64"})
+    assert (gone.name, gone.change) == ("abs", TestChange.REMOVED)
+    assert sorted(gone.dtypes_before) == ["float32", "float64"]
     assert (came.name, came.change, len(came.dtypes_after)) == ("qr", TestChange.ADDED, 3)
     assert came.evidence[0].head is not None
     assert (found.before, found.after) == (1, 1)
