@@ -16,6 +16,7 @@ from selector.trees import SourceTree
 from selector.types import BaseTest
 from selector.upgrade.following import FollowedTree
 from selector.upgrade.matching import Match, Matches, match_tests
+from selector.upgrade.native import NativeChanges, native_changes
 from selector.upgrade.reading import DefinitionReader
 from selector.upgrade.surroundings import Surroundings
 from selector.upgrade.types import ChangedTest, Evidence, TestChange, TestDifference
@@ -31,19 +32,21 @@ def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None
     how long it takes and nothing else.
     """
     with collector_paused():
-        before, after = _read(FollowedTree(base), FollowedTree(head), cache)
+        before, after, native = _read(FollowedTree(base), FollowedTree(head), cache)
         matches = match_tests(before, after)
-        around = Surroundings(before, after, matches.pairs)
+        around = Surroundings(before, after, matches.pairs, native)
         tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
     return TestDifference(tuple(tests), _test_files(before), _test_files(after), around.notes())
 
 
-def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release]:
+def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release, NativeChanges]:
+    """Both trees and their compiled code. Definitions are read by other processes meanwhile."""
     reader = DefinitionReader(cache)
     reader.start((base, head), [_needed(tree.paths()) for tree in (base, head)])
     catalogs = [build_catalog(tree, cache) for tree in (base, head)]
+    native = native_changes(base, head, cache)
     files = reader.finish()
-    return read_release(base, catalogs[0], files[0]), read_release(head, catalogs[1], files[1])
+    return read_release(base, catalogs[0], files[0]), read_release(head, catalogs[1], files[1]), native
 
 
 def _needed(paths: Sequence[str]) -> list[str]:

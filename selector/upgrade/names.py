@@ -47,6 +47,12 @@ class Names:
             self._led[key] = self._in_file(path, dotted.split("."), _HOPS)
         return self._led[key]
 
+    def dotted(self, path: str, name: str) -> str:
+        """A name that a file says, from the root: `torch.nn.functional.gelu` for `F.gelu`."""
+        root, _, rest = name.partition(".")
+        around = self._files[path].imported.get(root, root) if path in self._files else root
+        return f"{around}.{rest}" if rest else around
+
     def member(self, cls: Symbol, name: str, after: Symbol | None = None) -> Symbol | None:
         """What an attribute of a class is, which the class or one that it inherits from defines; for `super()` one that
         comes after the class where that is said."""

@@ -31,6 +31,7 @@ class DefinitionReader:
     def __init__(self, cache: CatalogCache | None, many: int = MANY) -> None:
         self._cache = cache if PARSER and VERSION else None
         self._many = many
+        self._trees: Sequence[FollowedTree] = ()
         self._keys: list[dict[str, str]] = []
         self._known: Mapping[str, bytes] = {}
         self._unread: list[_Text] = []
@@ -39,6 +40,7 @@ class DefinitionReader:
 
     def start(self, trees: Sequence[FollowedTree], paths: Sequence[Collection[str]]) -> None:
         """Look up `paths` of each tree, and begin to read those that are not known."""
+        self._trees = trees
         self._keys = [
             {path: key for path in wanted if (key := _key(tree, path))}
             for tree, wanted in zip(trees, paths, strict=True)
@@ -59,7 +61,10 @@ class DefinitionReader:
         if self._cache is not None and fresh:
             self._cache.keep(PARSER, [key for keys in self._keys for key in keys.values()], fresh)
         records = {**self._known, **fresh}
-        return [RecordedFiles({path: records.get(key) for path, key in keys.items()}) for keys in self._keys]
+        return [
+            RecordedFiles(tree, {path: records.get(key) for path, key in keys.items()})
+            for tree, keys in zip(self._trees, self._keys, strict=True)
+        ]
 
     def _answers(self) -> Iterator[tuple[str, bytes]]:
         if self._pool is None:
@@ -71,16 +76,26 @@ class DefinitionReader:
 
 
 class RecordedFiles(Mapping[str, FileDefinitions]):
-    """The definitions of files by path, each unpacked when it is first asked for: half of a library no test reaches."""
+    """The definitions of files by path, each unpacked when it is first asked for: half of a library no test reaches. A
+    record that cannot be unpacked is as good as none, and the file is read."""
 
-    def __init__(self, records: Mapping[str, bytes | None]) -> None:
+    def __init__(self, tree: FollowedTree, records: Mapping[str, bytes | None]) -> None:
+        self._tree = tree
         self._records = records
         self._unpacked: dict[str, FileDefinitions] = {}
 
     def __getitem__(self, path: str) -> FileDefinitions:
         if path not in self._unpacked:
-            self._unpacked[path] = _unpacked(path, self._records[path])
+            self._unpacked[path] = self._unpack(path, self._records[path])
         return self._unpacked[path]
+
+    def _unpack(self, path: str, record: bytes | None) -> FileDefinitions:
+        try:
+            if record is not None:
+                return unpack_definitions(path, record)
+        except RecordError:
+            pass
+        return read_definitions(path, self._tree.read(path))
 
     def __contains__(self, path: object) -> bool:
         return path in self._records
@@ -109,13 +124,6 @@ def _batches(texts: Sequence[_Text]) -> Iterator[list[_Text]]:
             batch, length = [], 0
     if batch:
         yield batch
-
-
-def _unpacked(path: str, record: bytes | None) -> FileDefinitions:
-    try:
-        return FileDefinitions(path) if record is None else unpack_definitions(path, record)
-    except RecordError:
-        return FileDefinitions(path)
 
 
 def _key(tree: FollowedTree, path: str) -> str | None:

@@ -13,6 +13,7 @@ from selector.upgrade.definitions import Definition, Kind
 from selector.upgrade.grounds import HARNESS_FILES, is_harness, is_scenery
 from selector.upgrade.matching import Match
 from selector.upgrade.names import Names, Symbol
+from selector.upgrade.native import NativeChanges
 from selector.upgrade.reaching import Reached, Reaching
 from selector.upgrade.types import Evidence, Place, TestChange
 from selector.upgrade.written import Release
@@ -25,9 +26,11 @@ _NAMED = 6
 class Surroundings:
     """Walks from every pair of tests at once, because only all of them show what all have in common."""
 
-    def __init__(self, base: Release, head: Release, pairs: Sequence[Match]) -> None:
+    def __init__(self, base: Release, head: Release, pairs: Sequence[Match], native: NativeChanges) -> None:
         self._releases = (base, head)
-        self._reaching = Reaching(Names(base.files), Names(head.files))
+        self._native = native
+        self._names = Names(head.files)
+        self._reaching = Reaching(Names(base.files), self._names)
         self._reached: dict[BaseTest, tuple[Reached, ...]] = {}
         self._common: dict[Symbol, int] = {}
         self._walk(pairs)
@@ -48,6 +51,10 @@ class Surroundings:
         for kind in (TestChange.HELPER, TestChange.CODE):
             own = [reached for reached in self._reached[match.after.test] if reached.step.kind is kind]
             yield from map(_evidence, own[:_SHOWN])
+        definition = match.after.definition
+        if definition is not None:
+            said = [self._names.dotted(match.after.origin.file, name) for name in definition.uses]
+            yield from list(self._native.of(said))[:_SHOWN]
 
     def notes(self) -> tuple[str, ...]:
         """What changed that is told for no single test."""
