@@ -38,7 +38,6 @@ from relay.refusals import (
     Unreachable,
     refusal_of,
 )
-from relay.upgrade.views import ExecutionAsked, ExecutionView, Published
 from relay.views import (
     Conclusion,
     DecisionPage,
@@ -69,7 +68,6 @@ __all__ = [
     "is_loopback",
 ]
 
-_REPORT_TIMEOUT_S = 120.0
 FINAL_STATES = frozenset({RunState.FINISHED, RunState.CANCELLED, RunState.FAILED})
 
 _Body = TypeVar("_Body", bound=BaseModel)
@@ -235,24 +233,26 @@ class ApiClient:
         """Hand over the dispatch of another relay, as often as one likes. Needs the operator token."""
         return self._parse(SubmissionView, self._send("POST", "/api/v1/dispatches", body=dispatch))
 
-    def publish_upgrade(self, report: bytes) -> Published:
-        """Keep an upgrade report (its JSON) for everybody, as often as one likes. Needs the operator token."""
+    def ask(
+        self,
+        model: type[_Body],
+        method: str,
+        path: str,
+        *,
+        content: bytes | None = None,
+        body: BaseModel | None = None,
+        timeout_s: float | None = None,
+    ) -> _Body:
+        """A request of a room that has a client of its own over this one: its bodies are not known here. `content` is a
+        body as it is, `timeout_s` bounds the wait where the service takes its time."""
+        timeout = httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s
+        told = content if body is None else body.model_dump_json().encode()
+        headers = {} if told is None else {"Content-Type": "application/json"}
         with self._reaching():
-            # Reading a report of two releases takes the service some seconds.
-            reply = self._http.post("/api/v1/upgrades", content=report, timeout=_REPORT_TIMEOUT_S)
+            reply = self._http.request(method, path, content=told, headers=headers, timeout=timeout)
         if not reply.is_success:
             raise refusal_of(reply)
-        return self._parse(Published, reply.content)
-
-    def run_upgrade(self, upgrade_id: int, asked: ExecutionAsked) -> ExecutionView:
-        """Run the tests of a report on both releases. Raises `Conflict` where they cannot be. Needs the operator
-        token."""
-        path = f"/api/v1/upgrades/{upgrade_id}/execution"
-        return self._parse(ExecutionView, self._send("POST", path, body=asked.model_dump(mode="json")))
-
-    def upgrade_execution(self, upgrade_id: int) -> ExecutionView:
-        """Both runs of a report, and what differs once both have ended. Raises `NotFound`."""
-        return self._get(ExecutionView, f"/api/v1/upgrades/{upgrade_id}/execution", {})
+        return self._parse(model, reply.content)
 
     def letters(
         self, *, state: LetterState | None = None, kind: str | None = None, target: str | None = None, limit: int = 50

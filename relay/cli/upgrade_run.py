@@ -15,9 +15,12 @@ from relay.cli.upgrading import MadeReport
 from relay.client import ApiClient
 from relay.following import follow
 from relay.upgrade.reading import outcome_difference
-from relay.upgrade.views import ExecutionAsked, ExecutionView, UpgradeSummary
+from relay.upgrade.views import ExecutionAsked, ExecutionView, Published, UpgradeSummary
 from relay.upgrade.writing import report_json
 
+_UPGRADES = "/api/v1/upgrades"
+#: Reading a report about two releases takes the relay some seconds.
+_READ_WITHIN_S = 120.0
 #: The relay compares some seconds after the runs have ended; of a hundred thousand results in a minute.
 _COMPARED_WITHIN_S = 180.0
 _ASK_EVERY_S = 1.0
@@ -25,7 +28,8 @@ _ASK_EVERY_S = 1.0
 
 def publish(client: ApiClient, out: Output, made: MadeReport) -> UpgradeSummary:
     """Keep the report on the relay. Raises `Failure`."""
-    published = client.publish_upgrade(report_json(made.report))
+    text = report_json(made.report)
+    published = client.ask(Published, "POST", _UPGRADES, content=text, timeout_s=_READ_WITHIN_S)
     out.note(upgrade_text.published(published.upgrade.url, published.repeated))
     return published.upgrade
 
@@ -41,13 +45,14 @@ def run_on_both(
     `Failure`."""
     base_release, head_release = made.releases
     asked = ExecutionAsked(base_release=base_release, head_release=head_release)
-    opened = client.run_upgrade(upgrade.id, asked)
+    path = f"{_UPGRADES}/{upgrade.id}/execution"
+    opened = client.ask(ExecutionView, "POST", path, body=asked)
     try:
         for name, run in ((upgrade.base, opened.base), (upgrade.head, opened.head)):
             out.note(upgrade_text.running(run.id, one_line(name), run.url))
             for event in follow(client, run.id, sleep=sleep):
                 out.note(f"{event.at.isoformat()}  {one_line(event.text, 1_000)}")
-        ended = _compared(client, upgrade.id, sleep)
+        ended = _compared(client, path, sleep)
     except KeyboardInterrupt:
         out.note(upgrade_text.stopped_waiting(upgrade.url))
         raise
@@ -57,11 +62,11 @@ def run_on_both(
     return replace(made, report=replace(made.report, outcomes=outcome_difference(ended.outcomes)))
 
 
-def _compared(client: ApiClient, upgrade_id: int, sleep: Callable[[float], None]) -> ExecutionView:
+def _compared(client: ApiClient, path: str, sleep: Callable[[float], None]) -> ExecutionView:
     """What came of it, without outcomes where the relay does not compare in time."""
     deadline = time.monotonic() + _COMPARED_WITHIN_S
     while True:
-        found = client.upgrade_execution(upgrade_id)
+        found = client.ask(ExecutionView, "GET", path)
         if found.outcomes is not None or time.monotonic() >= deadline:
             return found
         sleep(_ASK_EVERY_S)
