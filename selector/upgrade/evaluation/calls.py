@@ -34,6 +34,8 @@ class Calls(PlainCalls):
     def __init__(self, steps: int) -> None:
         super().__init__(steps)
         self._depth = 0
+        self._generators: dict[ast.FunctionDef, bool] = {}
+        self._declared: dict[ast.ClassDef, dict[str, ast.AnnAssign]] = {}
 
     @abstractmethod
     def run(self, function: Function, frame: Frame) -> Value:
@@ -121,7 +123,7 @@ class Calls(PlainCalls):
                 raise CannotTellError("not all arguments are known")
 
     def _called(self, function: Function, arguments: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        if self._depth > _DEPTH or function.node.decorator_list or _yields(function.node):
+        if self._depth > _DEPTH or function.node.decorator_list or self._is_generator(function.node):
             raise CannotTellError("this function is not followed")
         names = self.bound(function.node.args, arguments, keywords, function.frame)
         self._depth += 1
@@ -181,16 +183,26 @@ class Calls(PlainCalls):
         after = self.attribute(instance, "__post_init__")
         self.apply(after, (), {})
 
+    def _is_generator(self, node: ast.FunctionDef) -> bool:
+        if node not in self._generators:
+            self._generators[node] = _yields(node)
+        return self._generators[node]
+
     def _fields(self, cls: Class) -> dict[str, ast.AnnAssign]:
-        return {
-            node.target.id: node
-            for parent in reversed(cls.line())
-            for node in parent.node.body
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-        }
+        """The fields of a dataclass, those that it inherits first."""
+        found: dict[str, ast.AnnAssign] = {}
+        for parent in reversed(cls.line()):
+            found.update(self._own_fields(parent.node))
+        return found
+
+    def _own_fields(self, cls: ast.ClassDef) -> dict[str, ast.AnnAssign]:
+        if cls not in self._declared:
+            nodes = [node for node in cls.body if isinstance(node, ast.AnnAssign)]
+            self._declared[cls] = {node.target.id: node for node in nodes if isinstance(node.target, ast.Name)}
+        return self._declared[cls]
 
     def _field_values(self, cls: Class, given: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
-        for name, node in self._fields(Class(cls.node, cls.frame, ())).items():
+        for name, node in self._own_fields(cls.node).items():
             if name in given:
                 yield name, given[name]
             elif isinstance(node.value, ast.Call):
