@@ -6,7 +6,7 @@ import json
 
 from relay.cli.output import Output, one_line
 from relay.upgrade import words
-from relay.upgrade.grouping import causes_of, notes_of, suggested_modes, with_duty
+from relay.upgrade.grouping import causes_of, changes_by_file, notes_of, suggested_modes, with_duty
 from relay.upgrade.writing import report_json
 from selector.upgrade.types import Duty, UpgradeReport
 
@@ -21,11 +21,12 @@ def show_report(out: Output, report: UpgradeReport) -> None:
         out.data(json.loads(report_json(report)))
         return
     out.say(one_line(f"{words.title(report)}: {words.compared(report)}"))
+    out.say(words.all_changes(changes_by_file(report)[0][1]))
     out.say()
     steps = [(one_line(it.name), f"{it.left:,}", it.unit, one_line(it.summary)) for it in report.funnel]
     out.table(("STEP", "LEFT", "OF", "WHAT IT IS"), steps)
     out.say()
-    out.table(("DUTY", "TESTS", "GROUPS", ""), [_duty(report, duty) for duty in Duty if duty is not Duty.NOTHING])
+    out.table(("DUTY", "TESTS", "GROUPS", ""), [_duty(report, duty) for duty in Duty])
     _show_causes(out, report)
     _show_rest(out, report)
 

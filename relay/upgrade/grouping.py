@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selector.types import Mode
-from selector.upgrade.types import Duty, Evidence, Finding, UpgradeReport
+from selector.upgrade.types import Duty, Evidence, Finding, TestChange, UpgradeReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,38 @@ def causes_of(findings: Sequence[Finding]) -> tuple[Cause, ...]:
 def suggested_modes(findings: Sequence[Finding]) -> list[tuple[Mode, int]]:
     """How many are proposed to be governed in which mode, the most frequent first."""
     return Counter(finding.suggested for finding in findings if finding.suggested is not None).most_common()
+
+
+def changes_by_file(report: UpgradeReport) -> list[tuple[str, Counter[TestChange]]]:
+    """What became of the tests of each file that is not all as it was, by the strongest change of each; of all files
+    under the empty name, first."""
+    files: dict[str, Counter[TestChange]] = {"": Counter()}
+    for changed in report.difference.tests:
+        for name in ("", changed.test.file):
+            files.setdefault(name, Counter())[changed.change] += 1
+    return [
+        (name, counts) for name, counts in sorted(files.items()) if not name or set(counts) != {TestChange.UNCHANGED}
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the manifests and how many of its tests ask for what."""
+
+    provenance: str
+    mode: Mode
+    duties: Counter[Duty]
+
+
+def entries_of(report: UpgradeReport) -> tuple[Entry, ...]:
+    """The entries that govern a test of the findings, those with most to assess first."""
+    found: dict[tuple[str, Mode], Counter[Duty]] = {}
+    for finding in report.findings:
+        for governed in finding.governed:
+            found.setdefault((governed.provenance, governed.mode), Counter())[finding.duty] += 1
+    entries = (Entry(*key, duties) for key, duties in found.items())
+    order = list(Duty)
+    return tuple(sorted(entries, key=lambda it: ([-it.duties[duty] for duty in order], it.provenance)))
 
 
 def notes_of(report: UpgradeReport) -> tuple[str, ...]:

@@ -16,7 +16,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from relay.upgrade import links, words
-from relay.upgrade.grouping import Cause, causes_of, notes_of, suggested_modes, with_duty
+from relay.upgrade.grouping import (
+    Cause,
+    causes_of,
+    changes_by_file,
+    entries_of,
+    notes_of,
+    suggested_modes,
+    with_duty,
+)
 from selector.types import Mode
 from selector.upgrade.types import Duty, Finding, FunnelStep, UpgradeReport
 
@@ -43,7 +51,10 @@ def to_html(report: UpgradeReport) -> str:
         style=Markup(style),  # noqa: S704 - our own files, which hold no tag
         script=Markup(script),  # noqa: S704
         funnel=list(_shares(report.funnel)),
-        duties=[_part(report, duty) for duty in Duty if duty is not Duty.NOTHING],
+        duties=[_part(report, duty) for duty in Duty],
+        entries=entries_of(report)[:_ROWS],
+        files=changes_by_file(report)[:_ROWS],
+        kinds=list(words.CHANGES),
         notes=notes_of(report)[:_ROWS],
         row_cap=_ROWS,
         evidence_cap=_EVIDENCE,

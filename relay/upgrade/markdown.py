@@ -10,7 +10,7 @@ from itertools import islice
 
 from relay.comments.neutral import block, code, cut, size
 from relay.upgrade import links, words
-from relay.upgrade.grouping import Cause, causes_of, notes_of, suggested_modes, with_duty
+from relay.upgrade.grouping import Cause, causes_of, changes_by_file, notes_of, suggested_modes, with_duty
 from selector.upgrade.types import Duty, Evidence, Finding, Origin, OutcomeKind, UpgradeReport
 
 #: Bytes. GitHub takes 65,536 characters of an issue; the rest is for what is written around the report.
@@ -26,7 +26,8 @@ _SUMMARY_CAP = 2_000
 def to_markdown(report: UpgradeReport) -> str:
     """Funnel, what must and what should be assessed by cause, and counts of the rest. A section gets half of the room
     that is left; what has none is cut, and says so."""
-    text = f"## {code(words.title(report))}\n\n{words.compared(report)}.\n"
+    text = f"## {code(words.title(report))}\n\n{words.compared(report)}: "
+    text += f"{words.all_changes(changes_by_file(report)[0][1])}.\n"
     if address := links.comparison(report.origin):
         text += f"\n[The whole comparison]({address})\n"
     for name, lines in _sections(report):

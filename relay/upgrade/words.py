@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from selector.types import Mode
 from selector.upgrade.types import (
     ChangedTest,
@@ -21,7 +23,7 @@ DUTIES = {
     Duty.MUST: "The manifests ask for these tests, and upstream changed them: does the device still do what they ask?",
     Duty.SHOULD: "The manifests ask for these tests, and upstream changed what they test.",
     Duty.NEW: "No entry of the manifests names these tests yet. The mode is proposed from tests that are like them.",
-    Duty.NOTHING: "Unchanged, or not asked for by the manifests.",
+    Duty.NOTHING: "The manifests name these tests, and what changed asks for nothing.",
 }
 CHANGES = {
     TestChange.ADDED: "new",
@@ -123,6 +125,15 @@ def more(number: int, what: str) -> str:
     return f"and {counted(number, f'more {what}')}; the report in JSON has all of them"
 
 
+def by_file() -> str:
+    return "Each test by the strongest that happened to it; files in which nothing did are left out."
+
+
+def all_changes(counts: Mapping[TestChange, int]) -> str:
+    """`3 new, 2 removed, 40 unchanged`."""
+    return ", ".join(f"{counts[change]:,} {said}" for change, said in CHANGES.items() if counts.get(change))
+
+
 def cut_here() -> str:
     return "There is no room for more here; the report in JSON has all of it."
 
@@ -136,7 +147,7 @@ def nothing_of(duty: Duty) -> str:
         Duty.MUST: "No test that the manifests ask for was changed.",
         Duty.SHOULD: "Of no other test that they ask for the code under test changed.",
         Duty.NEW: "Every test is named by an entry.",
-        Duty.NOTHING: "No test is left over.",
+        Duty.NOTHING: "No other test that the manifests name changed.",
     }[duty]
 
 
