@@ -44,6 +44,14 @@ class RelayContext:
         """Those of the usual device."""
         return self.backends[0].manifests
 
+    def manifest_problem(self) -> str:
+        """Why manifests in use are not those in their folder, of each backend where that is so."""
+        problems = {backend.device: backend.manifests.current().problem for backend in self.backends}
+        several = len(self.backends) > 1
+        return " ".join(
+            f"{device}: {problem}" if several else problem for device, problem in problems.items() if problem
+        )
+
     def backend_of(self, device: str) -> ServedBackend | None:
         """The backend of a device, None when it is not served."""
         return next((backend for backend in self.backends if backend.device == device), None)

@@ -85,9 +85,10 @@ class Promotions(View):
 
 
 class ManifestsView(View):
-    """The manifests in use by their digest, and the state of the folder. `problem` says why the two differ, empty when
-    they do not."""
+    """The manifests in use on a device by their digest, and the state of the folder. `problem` says why the two differ,
+    empty when they do not."""
 
+    device: str
     digest: str
     problem: str
     manifests: tuple[str, ...]

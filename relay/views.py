@@ -312,12 +312,13 @@ class RunHistory(Page):
 
 
 class Health(View):
-    """`GET /api/v1/health`. `manifest_problem` says why the manifests in use are not those in the folder; empty when
-    they are."""
+    """`GET /api/v1/health`. `devices` are all that are served, the usual one first. `manifest_problem` says why
+    manifests in use are not those in their folder; empty when they are."""
 
     status: str
     database: str
     device: str
+    devices: tuple[str, ...] = ()
     manifest_problem: str
 
 

@@ -106,7 +106,11 @@ def _show(out: Output, now: dict[str, object]) -> None:
     from relay.views import Health, RunSummary
 
     health = Health.model_validate(now["health"])
-    out.say(status_text.service(out.status(health.status), str(now["url"]), str(now["version"]), health.device))
+    out.say(
+        status_text.service(
+            out.status(health.status), str(now["url"]), str(now["version"]), ", ".join(health.devices) or health.device
+        )
+    )
     if health.manifest_problem:
         out.say(status_text.manifest_problem(one_line(health.manifest_problem, 500)))
     if "workers" in now:

@@ -47,18 +47,18 @@ _NOBODY_WAITS = Line({}, Backlog())
 def now_board(
     session: Session,
     public_url: str,
-    own_device: str,
+    own_devices: tuple[str, ...],
     now: datetime,
     *,
     lease_seconds: float,
     device: str = "",
     policy: Policy | None = None,
 ) -> NowView:
-    """Every device with open runs or workers, and the service's own, in the order of their names; or one of them."""
+    """Every device with open runs or workers, and those that are served, in the order of their names; or one alone."""
     last_event = newest_event_id(session)  # first: what is read below is at least as new
     totals = _totals(session, device)
     workers = _there(session, now, lease_seconds, device)
-    known = {*totals, *(worker.device for worker in workers), device or own_device}
+    known = {*totals, *(worker.device for worker in workers), *((device,) if device else own_devices)}
     lines = {name: line_of(session, name, now, policy or Policy()) for name in totals}
     at_work = _at_work(session, device)
     runs = _shown(session, at_work, lines.values())

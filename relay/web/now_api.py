@@ -38,7 +38,7 @@ def board(context: RelayContext, reads: OwnReads | SharedReads, device: str) -> 
         settings = context.settings
         with context.store.reading() as session:
             return now_board(
-                *(session, settings.public_url, settings.device, context.now()),
+                *(session, settings.public_url, context.devices, context.now()),
                 lease_seconds=settings.lease_seconds,
                 device=known,
                 policy=policy_of(settings),

@@ -59,8 +59,10 @@ def health(context: Context) -> Health:
     """`ok` when the database answers; a bad edit of the manifests does not make the service unhealthy."""
     with context.store.reading() as session:
         session.execute(text("SELECT 1"))
-    problem = context.manifests.current().problem
-    return Health(status="ok", database="ok", device=context.settings.device, manifest_problem=problem or "")
+    problem = context.manifest_problem()
+    return Health(
+        status="ok", database="ok", device=context.settings.device, devices=context.devices, manifest_problem=problem
+    )
 
 
 @router.get("/version", summary="Which version this is")

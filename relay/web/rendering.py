@@ -61,7 +61,7 @@ class Pages:
             version=version("oot-relay"),
             device=settings.device,
             upstream_repo=settings.upstream_repo,
-            manifest_problem=context.manifests.current().problem,
+            manifest_problem=context.manifest_problem(),
             visit=current_visit(),
             form_field=TOKEN_FIELD,
             **values,

@@ -55,7 +55,7 @@ def test_workers_of_a_seeded_record_are_there_and_not_alike(store: Store) -> Non
     now = utc_now()
     seed(store, SMALL, now)
     with store.reading() as session:
-        (device,) = now_board(session, "", DEVICE, now, lease_seconds=30).devices
+        (device,) = now_board(session, "", (DEVICE,), now, lease_seconds=30).devices
     assert {worker.state for worker in device.workers} == {WorkerState.WORKING, WorkerState.IDLE}
     assert [found.trait for found in device.differences] == ["torch"]
 

@@ -4,6 +4,7 @@ wrong. None of it has a fault that axe-core finds, sticks out of a phone, or hid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -107,6 +108,33 @@ def test_manifests_that_cannot_be_read(looked_at: Page, url: str, settings: Rela
     for address in ("/", "/manifests"):
         looked_at.goto(url + address)
         expect(looked_at.locator(".warning, .badge.bad").first).to_be_visible()
+        inspect(looked_at)
+
+
+def test_a_change_with_a_verdict_on_each_of_two_devices(
+    looked_at: Page, url: str, story: Story, context: RelayContext
+) -> None:
+    """The page is open while the second one comes."""
+    object.__setattr__(context, "backends", (*context.backends, replace(context.backends[0], device="quartz")))
+    quartz = Story(context.store, device="quartz")
+    story.open(pr=7)
+    quartz.open(pr=7)
+    plan(story)
+    story.run_all({TESTS[0]: regressed(TESTS[0], ASSERTION)})
+    looked_at.goto(f"{url}/pulls/7")
+    expect(looked_at.locator("h1")).to_contain_text("quartz: no answer yet")
+    inspect(looked_at)
+    plan(quartz)
+    quartz.run_all({})
+    expect(looked_at.locator("h1")).to_contain_text("quartz: nothing breaks", timeout=WAIT_MS)
+    looked_at.locator("#devices a", has_text="its tests").click()
+    expect(looked_at.locator("#tests-heading")).to_have_text("Tests on quartz")
+    inspect(looked_at)
+    for address in ("/", "/manifests"):
+        looked_at.goto(url + address)
+        looked_at.get_by_label("Device").select_option("quartz")
+        looked_at.get_by_role("button", name="Filter").click()
+        expect(looked_at.get_by_label("Device")).to_have_value("quartz")
         inspect(looked_at)
 
 

@@ -25,22 +25,27 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
 @router.get("/manifests")
-def manifests_page(context: Context, q: str = "", severity: str = "", within: str = "", page: str = "") -> HTMLResponse:
+def manifests_page(
+    context: Context, *, device: str = "", q: str = "", severity: str = "", within: str = "", page: str = ""
+) -> HTMLResponse:
     """`q` is a part of a file's name or a rule; `severity` and `within` (days) narrow their lists."""
+    backend = context.backend_of(device) or context.backends[0]
     wanted = q[:_QUERY_CAP].strip()
     chosen = severity if severity in words.SEVERITY_WORDS else ""
     asked = number(within)
     span = asked if asked in SPANS else SPANS[0]
-    view = load_manifests_view(context)
+    view = load_manifests_view(context, backend)
     matching = [one for one in view.findings if _mentions(wanted, one.file, one.rule)]
     shown = [one for one in matching if not chosen or one.severity == chosen]
     at = min(number(page) or 0, max(0, len(shown) - 1) // _FINDINGS)
-    given = {"q": wanted, "severity": chosen, "within": span if span != SPANS[0] else ""}
+    on = "" if backend is context.backends[0] else backend.device
+    given = {"device": on, "q": wanted, "severity": chosen, "within": span if span != SPANS[0] else ""}
     return PAGES.render(
         "manifests.html",
         context,
         nav="manifests",
         view=view,
+        devices=context.devices,
         words=words,
         q=wanted,
         severity=chosen,

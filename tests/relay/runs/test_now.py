@@ -26,7 +26,7 @@ def story(store: Store) -> Story:
 def board(story: Story, device: str = "", *, after_s: float = 0.0) -> NowView:
     now = story.now + timedelta(seconds=after_s)
     with story.store.reading() as session:
-        return now_board(session, URL, DEVICE, now, lease_seconds=TERMS.lease_seconds, device=device)
+        return now_board(session, URL, (DEVICE,), now, lease_seconds=TERMS.lease_seconds, device=device)
 
 
 def test_an_idle_service_shows_its_own_device(story: Story) -> None:

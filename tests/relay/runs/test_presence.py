@@ -102,7 +102,7 @@ def test_who_said_goodbye_is_gone_and_not_shown_as_there(story: Story) -> None:
     say(story, said(leaving=True))
     assert [worker.state for worker in seen(story)] == [WorkerState.LEFT]
     with story.store.reading() as session:
-        (device,) = now_board(session, "", DEVICE, story.now, lease_seconds=30).devices
+        (device,) = now_board(session, "", (DEVICE,), story.now, lease_seconds=30).devices
     assert device.workers == ()
 
 

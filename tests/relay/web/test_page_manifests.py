@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -13,6 +14,7 @@ from sqlalchemy import event
 from relay.context import RelayContext
 from relay.contract import Expected
 from relay.manifest_views import ManifestsView
+from relay.manifests import ManifestStore
 from tests.relay.stories import Story, passed, planned, report_of
 from tests.relay.test_manifest_report import GOOD
 from tests.relay.web.test_pages import in_order, page
@@ -40,6 +42,19 @@ def passing_runs(context: RelayContext, numbers: range) -> None:
 def test_a_relay_without_manifests_says_where_they_go(app: FastAPI) -> None:
     text = page(TestClient(app), "/manifests").text
     in_order(text, "No manifest is in use", "Nothing is wrong", "No entry", "No test that is expected", "No test file")
+
+
+def test_each_device_has_manifests_of_its_own(app: FastAPI, client: TestClient, tmp_path: Path) -> None:
+    context = app.state.relay
+    other = replace(context.backends[0], device="quartz", manifest_dir=tmp_path, manifests=ManifestStore(tmp_path))
+    (tmp_path / "stones.yaml").write_text(GOOD)
+    app.state.relay = replace(context, backends=(*context.backends, other))
+    assert "stones.yaml" not in page(client, "/manifests").text
+    quartz = page(client, "/manifests?device=quartz")
+    assert "stones.yaml:4" in quartz.text
+    assert "selected" in quartz.having("option", value="quartz")[0]
+    assert client.get("/api/v1/manifests?device=quartz").json()["manifests"] == ["stones.yaml"]
+    assert client.get("/api/v1/manifests?device=basalt").json()["hint"] == "Ask about one that is: spyre, quartz."
 
 
 def test_what_is_loaded_found_and_running_out(client: TestClient) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from fastapi.testclient import TestClient
 
 from relay.context import RelayContext
 from relay.contract import FilteredTest
+from relay.manifests import ManifestStore
 from relay.views import ApiError, DecisionPage, Health, RunDetail, RunPage, TestPage, Verdict
 from tests.relay.stories import Story, base_of, dropped, planned, regressed, report_of
 
@@ -30,6 +34,7 @@ def test_health_and_version_say_what_runs_here(client: TestClient) -> None:
         "status": "ok",
         "database": "ok",
         "device": "spyre",
+        "devices": ["spyre"],
         "manifest_problem": "",
     }
     assert client.get("/api/v1/version").json()["version"]
@@ -41,6 +46,11 @@ def test_a_bad_manifest_is_told_by_health_and_on_every_page(client: TestClient, 
     health = Health.model_validate_json(client.get("/api/v1/health").content)
     assert health.status == "ok"
     assert "ops.yaml:1" in health.manifest_problem
+    other = replace(context.backends[0], device="quartz", manifests=ManifestStore(Path("/no/folder")))
+    object.__setattr__(context, "backends", (*context.backends, other))
+    of_each = client.get("/api/v1/health").json()["manifest_problem"]
+    assert of_each.startswith("spyre: ops.yaml:1")
+    assert "quartz: the manifest folder /no/folder does not exist" in of_each
     assert "ops.yaml:1" in client.get("/").text
     (context.settings.manifest_dir / "ops.yaml").unlink()
     assert "ops.yaml:1" not in client.get("/").text

@@ -37,7 +37,7 @@ _DAY = DayFigures(
 
 OVERVIEW = (
     Version(name="oot-relay", version="0.1.0"),
-    Health(status="ok", database="ok", device="spyre", manifest_problem=""),
+    Health(status="ok", database="ok", device="spyre", devices=("spyre", "quartz"), manifest_problem=""),
     NowView(
         devices=(
             DeviceNow(
@@ -95,6 +95,7 @@ OVERVIEW = (
     AuditPage(audits=(AUDIT,), next="/api/v1/audits?limit=1&cursor=WzEyMF0"),
     QualityView(device="spyre", days=90, audits=(_FIGURES,), selections=(_DAY,), lot=LotFigures(drawn=310, missed=1)),
     ManifestsView(
+        device="spyre",
         digest="4b1c" * 16,
         problem="",
         manifests=("test_ops.yaml",),
