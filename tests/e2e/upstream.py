@@ -75,15 +75,22 @@ def make_upstream(
     folder: Path, tests: Mapping[str, str], *, title: str = "Return a tuple", edit: tuple[str, str] = HARMLESS
 ) -> UpstreamChange:
     """A repository whose head changes one line of the installed wheel's `torch/functional.py`."""
+    return change_wheel(folder, tests, FILE, title=title, edit=edit)
+
+
+def change_wheel(
+    folder: Path, tests: Mapping[str, str], file: str, *, title: str, edit: tuple[str, str]
+) -> UpstreamChange:
+    """A repository whose head changes one file of the installed wheel's."""
     spec = find_spec("torch")
     assert spec is not None
     assert spec.origin is not None
-    source = (Path(spec.origin).parent / "functional.py").read_text()
+    source = (Path(spec.origin).parents[1] / file).read_text()
     assert edit[0] in source
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
-    base = _commit(folder, {**tests, FILE: source}, "base")
-    head = _commit(folder, {FILE: source.replace(*edit)}, title)
+    base = _commit(folder, {**tests, file: source}, "base")
+    head = _commit(folder, {file: source.replace(*edit)}, title)
     return UpstreamChange(folder, base, head, title, "")
 
 
