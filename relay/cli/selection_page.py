@@ -10,6 +10,7 @@ from relay.cli.output import Output, one_line
 from relay.cli.selection_data import considered_in
 from relay.cli.text import how_long
 from selector.explanation import deciding, decision_of, summarise
+from selector.manifests.models import is_model_file
 from selector.types import Candidate, Reason, Selection, SelectionState
 
 #: Tests that a terminal is shown; a file or a pipe gets all of them.
@@ -57,10 +58,9 @@ def show_ids(out: Output, candidates: Sequence[Candidate]) -> None:
 
 def show_pytest(out: Output, candidates: Sequence[Candidate]) -> None:
     """The arguments of one pytest for each file, one a line. Names are parts there, so that a base test stands for what
-    is generated from it, and some may run that were not selected."""
+    is generated from it, and some may run that were not selected. Whole models are left out: pytest knows none."""
     files: dict[str, dict[str, list[str]]] = {}
-    for candidate in candidates:
-        test = candidate.test
+    for test in (candidate.test for candidate in candidates if not is_model_file(candidate.test.file)):
         files.setdefault(test.file, {}).setdefault(test.cls, []).append(test.name)
     for file, classes in files.items():
         words = [shlex.quote(file)]

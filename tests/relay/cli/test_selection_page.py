@@ -40,7 +40,8 @@ def test_pytest_collects_what_was_selected(relay: Relay, tmp_path: Path, capsys:
     """By class and name, a function by its name; a class of another name is left alone."""
     (tmp_path / "test_a.py").write_text(SOURCE)
     wanted = [BaseTest("test_a.py", "TestOps", "test_add"), BaseTest("test_a.py", "TestOps", "test_sub")]
-    show_pytest(Output(), candidates(*wanted, BaseTest("test_a.py", "", "test_alone")))
+    model = BaseTest("models/granite", "", "logits")  # of which pytest knows nothing
+    show_pytest(Output(), candidates(*wanted, model, BaseTest("test_a.py", "", "test_alone")))
     (line,) = capsys.readouterr().out.splitlines()
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *shlex.split(line)],
