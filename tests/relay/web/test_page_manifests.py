@@ -45,9 +45,10 @@ def test_a_relay_without_manifests_says_where_they_go(app: FastAPI) -> None:
 
 
 def test_each_device_has_manifests_of_its_own(app: FastAPI, client: TestClient, tmp_path: Path) -> None:
-    context = app.state.relay
-    other = replace(context.backends[0], device="quartz", manifest_dir=tmp_path, manifests=ManifestStore(tmp_path))
-    (tmp_path / "stones.yaml").write_text(GOOD)
+    context, folder = app.state.relay, tmp_path / "stones"
+    folder.mkdir()
+    (folder / "stones.yaml").write_text(GOOD)
+    other = replace(context.backends[0], device="quartz", manifest_dir=folder, manifests=ManifestStore(folder))
     app.state.relay = replace(context, backends=(*context.backends, other))
     assert "stones.yaml" not in page(client, "/manifests").text
     quartz = page(client, "/manifests?device=quartz")
