@@ -16,8 +16,11 @@ from relay.cli.output import Output
 from relay.failures import Failure
 from selector.change.wheels import WheelArchive, open_wheel
 from selector.trees import DirectoryTree, GitTree, SourceTree, TreeError, run_git
+from selector.upgrade.types import Origin
 
 _WHEEL = "wheel:"
+_TOLD_VERSION = re.compile(r"^(__version__|git_version)\s*=\s*['\"]([\w.+-]{1,100})['\"]", re.MULTILINE)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _ON_GITHUB = re.compile(r"(?:https://github\.com/|(?:ssh://)?git@github\.com[:/])([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 
 
@@ -35,8 +38,8 @@ class NothingToCompare(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the trees. `name` is what people call it, `identity` is equal for the same tree, `commit` is empty for
-    what is no revision."""
+    """One of the trees. `name` is what people call it, `identity` is equal for the same tree, `commit` is that of a
+    revision, or the one that a wheel says it was built from; else empty."""
 
     name: str
     tree: SourceTree
@@ -80,10 +83,15 @@ class Sides:
         return self._revision(option, given)
 
     def _wheel(self, path: Path, name: str) -> Side:
+        """Called by its version, where it says one."""
         tree = open_wheel(path)
         if isinstance(tree, WheelArchive):
             self.stack.enter_context(tree)
-        return Side(name, tree, str(path.resolve()))
+        told = dict(_TOLD_VERSION.findall(tree.read("torch/version.py") or ""))
+        commit = told.get("git_version", "")
+        return Side(
+            told.get("__version__") or name, tree, str(path.resolve()), commit if _COMMIT.fullmatch(commit) else ""
+        )
 
     def _folder(self, option: str, given: str, path: Path) -> Side:
         if (path / "test").is_dir():
@@ -103,6 +111,16 @@ class Sides:
         if not any(path.startswith(("test/", "torch/")) for path in tree.paths()):
             raise NoTree(upgrade_text.no_tree(option, given), upgrade_text.no_tree_hint())
         return Side(given, tree, commit, commit)
+
+
+def origin_of(base: Side, head: Side, repo: Path, upstream: str) -> Origin:
+    """Where both trees can be read on the web: nowhere, unless both have a commit. Wheels say which of upstream's they
+    were built from, whatever clone the command was called in."""
+    if not (base.commit and head.commit):
+        return Origin()
+    of_clone = base.identity == base.commit and head.identity == head.commit
+    address = web_address(repo, upstream) if of_clone else f"https://github.com/{upstream}"
+    return Origin(address, base.commit, head.commit)
 
 
 def web_address(repo: Path, upstream: str) -> str:

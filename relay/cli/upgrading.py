@@ -16,7 +16,7 @@ from relay.cli.manifests.observed import BadResults, observed_in
 from relay.cli.manifests.sources import documents_at, loaded
 from relay.cli.model import budget_of, configured_model
 from relay.cli.output import Output, one_line
-from relay.cli.upgrade_trees import NoTree, Side, Sides, web_address
+from relay.cli.upgrade_trees import NoTree, Side, Sides, origin_of
 from relay.cli.user_cache import user_catalog
 from relay.failures import Failure
 from relay.settings import RelaySettings
@@ -27,7 +27,7 @@ from selector.upgrade.outcomes import Results, compare_outcomes
 from selector.upgrade.proposing import propose_patch
 from selector.upgrade.report import build_report
 from selector.upgrade.summaries import Describing, summarise_areas
-from selector.upgrade.types import Origin, UpgradeReport
+from selector.upgrade.types import UpgradeReport
 
 if TYPE_CHECKING:
     from selector.manifests import ManifestDocument
@@ -94,9 +94,7 @@ def _made(
         device=device,
         cache=user_catalog(lambda line: out.note(f"note: {one_line(line, 1_000)}")),
     )
-    if base.commit and head.commit:
-        address = web_address(wanted.repo, settings.upstream_repo)
-        report = replace(report, origin=Origin(address, base.commit, head.commit))
+    report = replace(report, origin=origin_of(base, head, wanted.repo, settings.upstream_repo))
     if not base.has_tests:
         report = replace(report, notes=(upgrade_text.wheels_have_no_tests(), *report.notes))
     if results is not None:

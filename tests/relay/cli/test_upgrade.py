@@ -6,14 +6,15 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from relay.cli.output import Output
-from relay.cli.upgrade_trees import NothingToCompare, NoTree, Sides, web_address
+from relay.cli.upgrade_trees import NothingToCompare, NoTree, Sides, origin_of, web_address
 from relay.upgrade.reading import read_report
-from selector.upgrade.types import Duty, OutcomeKind, TestChange
+from selector.upgrade.types import Duty, Origin, OutcomeKind, TestChange
 from tests.relay.cli.conftest import Relay
 from tests.selector.triage.model_server import ModelServer, Says
 from tests.selector.upstream import Repository
@@ -133,9 +134,10 @@ def test_what_is_there_is_meant_before_a_revision_of_that_name(sides: Sides, clo
     assert (before.commit, after.commit) == ("", clone.git("rev-parse", "new"))
 
 
-def _wheel(folder: Path, name: str, text: str) -> str:
+def _wheel(folder: Path, name: str, text: str, version: str = "") -> str:
     with zipfile.ZipFile(folder / name, "w") as archive:
         archive.writestr("torch/__init__.py", text)
+        archive.writestr("torch/version.py", version)
     return str(folder / name)
 
 
@@ -146,6 +148,19 @@ def test_wheels_are_files_or_folders(sides: Sides, tmp_path: Path) -> None:
     before, after = sides.both(file, f"wheel:{tmp_path / 'installed'}")
     assert [before.name, before.tree.read("torch/__init__.py")] == ["torch-2.0-cp311-any.whl", "a = 1\n"]
     assert [after.has_tests, after.tree.read("torch/__init__.py")] == [False, "a = 2\n"]
+
+
+def test_wheels_are_called_by_their_version_and_read_at_the_commit_they_were_built_from(
+    sides: Sides, tmp_path: Path
+) -> None:
+    told = [f"__version__ = '2.{n}.0'\ngit_version = '{n * 40}'\n" for n in "34"]
+    wheels = [_wheel(tmp_path, f"torch-{n}.whl", "", text) for n, text in enumerate(told)]
+    before, after = sides.both(*wheels)
+    assert (before.name, after.name) == ("2.3.0", "2.4.0")
+    assert origin_of(before, after, sides.repo, "acme/pytorch") == Origin(
+        "https://github.com/acme/pytorch", "3" * 40, "4" * 40
+    )
+    assert origin_of(before, replace(after, commit=""), sides.repo, "acme/pytorch") == Origin()
 
 
 def test_a_wheel_and_a_checkout_say_nothing_about_an_upgrade(sides: Sides, tmp_path: Path) -> None:
