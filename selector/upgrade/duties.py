@@ -130,7 +130,7 @@ class Duties:
         """What comes of the entries of operators that a test runs over, where nothing else does."""
         nothing = _WHAT.get(changed.change, "nothing of it changed")
         if changed.change is TestChange.DECORATORS:
-            nothing = "only decorators for upstream's own devices changed"
+            nothing = "only decorators changed that the device does not see"
         if not ruling.is_binding:
             outcome = "it may fail or pass" if ruling.runs else "it is not run"
             return Verdict(Duty.NOTHING, f"{nothing}, and {outcome}{said}", changed.change)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from selector.catalog import CatalogTest
 
-_HARDWARE = r"(?:CUDA|Cuda|Rocm|ROCm|ROCM|MPS|Mps|XPU|Xpu|HPU|Hpu|XLA|Xla|MTIA|Meta|Hip|HIP)"
-#: Decorators that act on tests of one of upstream's devices, or on a machine or a library of one.
+_HARDWARE = r"(?:CPU|CUDA|Cuda|Rocm|ROCm|ROCM|MPS|Mps|XPU|Xpu|HPU|Hpu|XLA|Xla|MTIA|Meta|Hip|HIP)"
+_OVERRIDES = "skip|skipIf|expectedFailure|dtypesIf|precisionOverrideIf|toleranceOverrideIf|largeTensorTestIf"
+#: Decorators that act on tests of one of upstream's devices, on a machine or a library of one, on another system, or
+#: when all tests are run in another way, through Dynamo for one. None of them acts on a device out of the tree.
 _ELSEWHERE = re.compile(
-    rf"(?:skip|skipIf|expectedFailure|dtypesIf|precisionOverrideIf|toleranceOverrideIf|unittestSkipIf|largeTensorTestIf)"
-    rf"{_HARDWARE}\w*|skip{_HARDWARE}If\w*|skipIfNo(?:Triton|Cudnn|Cusolver|Magma)\w*|skipIfWindows\w*|skipIfMac\w*"
+    rf"(?:{_OVERRIDES}){_HARDWARE}\w*|skip{_HARDWARE}If\w*|skipIfNo(?:Cudnn|Cusolver|Magma)\w*|[tb]f32_on_and_off"
+    r"|gcIfJetson|skipIf(?:Windows|MacOS|S390X)\w*|(?:skip|xfail)If(?:TorchDynamo|TorchInductor|CrossRef)"
 )
 #: Decorators that keep a test to devices of upstream's own.
 _KEPT_TO_OTHERS = frozenset({f"only{name}" for name in ("CPU", "CUDA", "MPS", "XPU", "HPU", "XLA", "MTIA", "Meta")})

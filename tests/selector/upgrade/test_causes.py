@@ -45,9 +45,9 @@ def test_the_same_edit_in_many_tests_is_one_cause() -> None:
 def test_the_same_decorators_are_one_cause() -> None:
     names = ("test_a", "test_b", "test_c")
     before = things(*(f"def {name}(self, device): ..." for name in names))
-    after = things(*(f"@slowTest\n@skipIfTorchDynamo('x')\ndef {name}(self, device): ..." for name in names))
+    after = things(*(f"@slowTest\n@unittest.skip('x')\ndef {name}(self, device): ..." for name in names))
     ones = [changed(name, TestChange.DECORATORS) for name in names]
-    assert set(causes(ones, side(before), side(after))) == {"decorators +skipIfTorchDynamo +slowTest"}
+    assert set(causes(ones, side(before), side(after))) == {"decorators +skip +slowTest"}
 
 
 def test_what_shares_nothing_is_looked_at_by_file() -> None:

@@ -133,7 +133,7 @@ def test_decorators_for_upstreams_own_devices_are_not_seen() -> None:
     one = verdict(changed("test_required", TestChange.DECORATORS), head=after)
     assert one is not None
     assert one.duty is Duty.NOTHING
-    assert "only decorators for upstream's own devices" in one.reason
+    assert "only decorators changed that the device does not see" in one.reason
 
 
 def test_below_decorators_that_are_not_seen_the_next_change_counts() -> None:
