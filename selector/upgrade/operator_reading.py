@@ -25,8 +25,11 @@ from selector.upgrade.operator_table import OperatorEntry, OperatorTable
 from selector.upgrade.types import Place
 
 _FOLDER = "torch/testing/_internal/"
-#: What is followed: the databases, the classes of their entries, and the functions that give dtypes.
-_FOLLOWED = re.compile(rf"{_FOLDER}(?:opinfo/(?:\w+/)*\w+|common_methods_invocations|common_dtype|hop_db)\.py")
+#: What is followed: the databases, the classes of their entries, and the functions that give dtypes, which old releases
+#: have in a file of their own.
+_FOLLOWED = re.compile(
+    rf"{_FOLDER}(?:opinfo/(?:\w+/)*\w+|common_methods_invocations|common_dtype|hop_db)\.py|torch/testing/_legacy\.py"
+)
 _DATABASES = ("torch.testing._internal.common_methods_invocations", "torch.testing._internal.hop_db")
 _LIST = re.compile(r"\w+_(?:db|funcs|ops|refs|ufuncs)")
 _SHOWN = 20

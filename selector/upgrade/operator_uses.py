@@ -5,12 +5,13 @@ A definition that came or went is no difference of its own: whatever uses it say
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
-from selector.upgrade.operator_table import Argument, Definition, OperatorTable
+from selector.upgrade.operator_table import Argument, Definition, OperatorEntry, OperatorTable
 from selector.upgrade.types import Evidence, TestChange
 
-#: Entries, and share of all, from which on a definition is everybody's and told once.
+#: Entries, and share of all, from which on something is everybody's and told once.
 _HUB_ENTRIES = 100
 _HUB_SHARE = 0.25
 _SHOWN = 10
@@ -22,23 +23,22 @@ class ChangedUses:
     def __init__(self, before: OperatorTable, after: OperatorTable) -> None:
         self._after = after.definitions
         self._changed = dict(_changed(before.definitions, after.definitions))
-        self._ways = {name: _ways_to(name, users) for users in [_users(after)] for name in self._changed}
-        counts = self._counts(after)
-        limit = max(_HUB_ENTRIES, _HUB_SHARE * len(after.entries))
-        self._hubs = {name: counts[name] for name in self._changed if counts[name] > limit}
+        self._from = _ways(self._changed, after)
+        counts = Counter(name for entry in after.entries.values() for name in self._reached(entry))
+        self._hubs = {name: count for name, count in counts.items() if is_everybodys(count, len(after.entries))}
 
     def of(self, arguments: Mapping[str, Argument]) -> Iterator[Evidence]:
         """The changed definitions that arguments lead to, the nearest first; those that everybody uses left out."""
-        ways = {
-            name: way
-            for argument, given in arguments.items()
-            for name in self._changed.keys() - self._hubs.keys()
-            if (way := self._way(argument, given, name))
-        }
+        ways: dict[str, tuple[str, ...]] = {}
+        for argument, given in arguments.items():
+            for way in (way for root in given.names for way in self._from.get(root, ())):
+                if way[-1] not in self._hubs and (way[-1] not in ways or len(way) < len(ways[way[-1]]) - 1):
+                    ways[way[-1]] = (argument, *way)
         for name, way in sorted(ways.items(), key=lambda pair: (len(pair[1]), pair[0]))[:_SHOWN]:
             old, new = self._changed[name], self._after[name]
-            text = f"{_short(name)} is another" + (f", used by {way[-2]}" if len(way) > 2 else "")
-            yield Evidence(TestChange.HELPER, _short(name), text, old.place, new.place, way)
+            chain = (way[0], *map(_short, way[1:]))
+            text = f"{_short(name)} is another" + (f", used by {chain[-2]}" if len(chain) > 2 else "")
+            yield Evidence(TestChange.HELPER, _short(name), text, old.place, new.place, chain)
 
     def notes(self) -> Iterator[str]:
         """What nearly every entry leads to and is another."""
@@ -46,18 +46,14 @@ class ChangedUses:
             place = self._after[name].place.path
             yield f"{_short(name)} of {place} is another; as {count} entries use it, it is told here alone"
 
-    def _way(self, argument: str, given: Argument, name: str) -> tuple[str, ...]:
-        """From an argument to a definition, both named; empty: it does not lead there."""
-        found = [way for root in given.names if (way := self._ways[name].get(root))]
-        nearest: tuple[str, ...] = min(found, key=len, default=())
-        return (argument, *map(_short, nearest)) if nearest else ()
+    def _reached(self, entry: OperatorEntry) -> frozenset[str]:
+        given = (*entry.samples.values(), *entry.others.values())
+        return frozenset(way[-1] for one in given for root in one.names for way in self._from.get(root, ()))
 
-    def _counts(self, after: OperatorTable) -> dict[str, int]:
-        roots = [
-            {name for one in (*entry.samples.values(), *entry.others.values()) for name in one.names}
-            for entry in after.entries.values()
-        ]
-        return {name: sum(not way.keys().isdisjoint(said) for said in roots) for name, way in self._ways.items()}
+
+def is_everybodys(entries: int, of: int) -> bool:
+    """Whether what so many entries have in common is told once rather than of each."""
+    return entries > max(_HUB_ENTRIES, _HUB_SHARE * of)
 
 
 def _changed(before: Mapping[str, Definition], after: Mapping[str, Definition]) -> Iterator[tuple[str, Definition]]:
@@ -72,12 +68,17 @@ def _changed(before: Mapping[str, Definition], after: Mapping[str, Definition]) 
             yield name, known
 
 
-def _users(table: OperatorTable) -> dict[str, list[str]]:
+def _ways(changed: Iterable[str], table: OperatorTable) -> dict[str, list[tuple[str, ...]]]:
+    """By the definitions that lead to changed ones, the shortest way to each."""
     users: dict[str, list[str]] = {}
     for one in table.definitions.values():
         for used in one.uses:
             users.setdefault(used, []).append(one.name)
-    return users
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name in changed:
+        for start, way in _ways_to(name, users).items():
+            found.setdefault(start, []).append(way)
+    return found
 
 
 def _ways_to(name: str, users: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from selector.trees import SourceTree
 from selector.upgrade.operator_entries import UPSTREAM_DEVICES
 from selector.upgrade.operator_reading import read_operators
 from selector.upgrade.operator_table import Argument, Decorator, OperatorEntry, OperatorTable
-from selector.upgrade.operator_uses import ChangedUses
+from selector.upgrade.operator_uses import ChangedUses, is_everybodys
 from selector.upgrade.types import Evidence, OpInfoAspect, OpInfoChange, OpInfoDifference, TestChange
 
 _SHOWN = 6
@@ -28,18 +28,21 @@ def compare_operators(base: SourceTree, head: SourceTree, cache: CatalogCache | 
 
 def compare_tables(before: OperatorTable, after: OperatorTable) -> OpInfoDifference:
     """The same of tables that are read already."""
-    uses = ChangedUses(before, after)
+    uses, given = ChangedUses(before, after), _Given(before, after)
     names = sorted(before.entries.keys() | after.entries.keys())
-    changes = (_change(before.entries.get(name), after.entries.get(name), uses) for name in names)
-    notes = (*(f"before: {note}" for note in before.notes), *(f"after: {note}" for note in after.notes), *uses.notes())
+    changes = (_change(before.entries.get(name), after.entries.get(name), uses, given) for name in names)
     found = tuple(change for change in changes if change is not None)
+    of_each = (*(f"before: {note}" for note in before.notes), *(f"after: {note}" for note in after.notes))
+    notes = (*of_each, *uses.notes(), *given.notes())
     return OpInfoDifference(found, len(before.entries), len(after.entries), notes)
 
 
-def _change(before: OperatorEntry | None, after: OperatorEntry | None, uses: ChangedUses) -> OpInfoChange | None:
+def _change(
+    before: OperatorEntry | None, after: OperatorEntry | None, uses: ChangedUses, given: _Given
+) -> OpInfoChange | None:
     if before is None or after is None:
         return _came_or_went(before, after)
-    found = list(_differences(before, after, uses))
+    found = list(_differences(before, after, uses, given))
     if not found:
         return None
     aspects = {aspect for aspect, _ in found}
@@ -69,10 +72,10 @@ def _came_or_went(before: OperatorEntry | None, after: OperatorEntry | None) -> 
     return None
 
 
-def _differences(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses) -> _Found:
+def _differences(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses, given: _Given) -> _Found:
     yield from _dtypes(before, after)
     yield from _decorators(before, after)
-    yield from _arguments(before, after, uses)
+    yield from _arguments(before, after, uses, given)
 
 
 def _dtypes(before: OperatorEntry, after: OperatorEntry) -> _Found:
@@ -109,7 +112,7 @@ def is_elsewhere(decorator: Decorator) -> bool:
     return bool(decorator.devices) and all(device in UPSTREAM_DEVICES for device in decorator.devices)
 
 
-def _arguments(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses) -> _Found:
+def _arguments(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses, given: _Given) -> _Found:
     if before.kind != after.kind:
         yield (
             OpInfoAspect.OTHER,
@@ -119,17 +122,43 @@ def _arguments(before: OperatorEntry, after: OperatorEntry, uses: ChangedUses) -
         (OpInfoAspect.SAMPLES, before.samples, after.samples),
         (OpInfoAspect.OTHER, before.others, after.others),
     ):
-        for name, text in _given(old, new):
+        for name, text in given.others(old, new):
             yield OpInfoAspect.ELSEWHERE if "dtypesIf" in name else aspect, _own(before, after, text)
         yield from ((aspect, evidence) for evidence in uses.of(new))
 
 
-def _given(before: Mapping[str, Argument], after: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
-    """Arguments that differ. One that the class of only one side has is the class's business."""
+class _Given:
+    """The arguments that are others than before. What a class gives to nearly all entries alike is told once."""
+
+    def __init__(self, before: OperatorTable, after: OperatorTable) -> None:
+        common = [(before.entries[name], entry) for name, entry in after.entries.items() if name in before.entries]
+        pairs = [
+            *((old.samples, new.samples) for old, new in common),
+            *((old.others, new.others) for old, new in common),
+        ]
+        counts = Counter(one for old, new in pairs for one in _differing(old, new))
+        self._everybodys = {one: count for one, count in counts.items() if is_everybodys(count, len(after.entries))}
+
+    def others(self, before: Mapping[str, Argument], after: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
+        """Their names, and what is said of each."""
+        yield from ((one[0], _said(*one)) for one in _differing(before, after) if one not in self._everybodys)
+
+    def notes(self) -> Iterator[str]:
+        """What is told once."""
+        for one, count in sorted(self._everybodys.items()):
+            yield f"{_said(*one)}; as {count} entries have it from their class, it is told here alone"
+
+
+def _differing(before: Mapping[str, Argument], after: Mapping[str, Argument]) -> Iterator[tuple[str, str, str]]:
+    """Names, what stood there and what stands there now. What only one side's class has is the class's business."""
     for name in sorted(before.keys() & after.keys()):
         old, new = before[name].digest, after[name].digest
         if old != new:
-            yield name, f"{name} is another" if "@" in (old[0], new[0]) else f"{name}: {old}, now {new}"
+            yield name, old, new
+
+
+def _said(name: str, before: str, after: str) -> str:
+    return f"{name} is another" if "@" in (before[0], after[0]) else f"{name}: {before}, now {after}"
 
 
 def _own(before: OperatorEntry, after: OperatorEntry, text: str) -> Evidence:

@@ -56,9 +56,8 @@ class Fingerprint:
             case Applied():
                 return self._applied(value, depth)
             case Instance():
-                # an entry is compared field by field, so one that another mentions is its name
-                said = repr(value.fields.get("name")) if is_entry(value) else self._pairs(value.fields, depth)
-                return f"{value.cls.node.name}({said})"
+                # an entry is compared field by field; where it mentions itself, it says nothing more
+                return "entry" if is_entry(value) else f"{value.cls.node.name}({self._pairs(value.fields, depth)})"
             case Bound():
                 return f"{self.of(value.subject, depth + 1)}.{_method(value)}"
             case Super():

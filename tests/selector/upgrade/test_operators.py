@@ -122,3 +122,11 @@ def test_what_everybody_uses_is_told_once() -> None:
     found = compared(f"op_db = [{many}]", f"op_db = [{many}]", ("return (3, 4)", "return (3, 0)"))
     assert found.changes == ()
     assert any(note.startswith("sizes of") and "120 entries" in note for note in found.notes)
+
+
+def test_what_a_class_gives_to_everybody_is_told_once() -> None:
+    many = ", ".join(f'OpInfo("op{number}", dtypes=floating_types())' for number in range(120))
+    default = ("supports_autograd: bool = True", "supports_autograd: bool = False")
+    found = compared(f"op_db = [{many}]", f"op_db = [{many}]", default)
+    assert {change.aspects for change in found.changes} == {(OpInfoAspect.DTYPES,)}
+    assert any(note.startswith("supports_autograd: True, now False; as 120 entries") for note in found.notes)
