@@ -21,7 +21,8 @@ def show_report(out: Output, report: UpgradeReport) -> None:
         out.data(json.loads(report_json(report)))
         return
     out.say(one_line(f"{words.title(report)}: {words.compared(report)}"))
-    out.say(words.all_changes(changes_by_file(report)[0][1]))
+    if counts := words.all_changes(changes_by_file(report)[0][1]):
+        out.say(f"tests: {counts}")
     out.say()
     steps = [(one_line(it.name), f"{it.left:,}", it.unit, one_line(it.summary)) for it in report.funnel]
     out.table(("STEP", "LEFT", "OF", "WHAT IT IS"), steps)

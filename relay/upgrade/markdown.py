@@ -20,14 +20,16 @@ _CAUSES = 100
 _CAUSES_TOLD = 25
 _TESTS_OF_A_CAUSE = 2
 _LINES = 40
+_NAMES = 12
 _SUMMARY_CAP = 2_000
 
 
 def to_markdown(report: UpgradeReport) -> str:
     """Funnel, what must and what should be assessed by cause, and counts of the rest. A section gets half of the room
     that is left; what has none is cut, and says so."""
-    text = f"## {code(words.title(report))}\n\n{words.compared(report)}: "
-    text += f"{words.all_changes(changes_by_file(report)[0][1])}.\n"
+    text = f"## {code(words.title(report))}\n\n{words.compared(report)}.\n"
+    if counts := words.all_changes(changes_by_file(report)[0][1]):
+        text += f"\nTests: {counts}.\n"
     if address := links.comparison(report.origin):
         text += f"\n[The whole comparison]({address})\n"
     for name, lines in _sections(report):
@@ -53,8 +55,9 @@ def _sections(report: UpgradeReport) -> Iterator[tuple[str, _Lines]]:
     yield "Funnel", _funnel
     if report.outcomes is not None:
         yield "Results on both releases", _outcomes
-    for duty, lines in ((Duty.MUST, _must), (Duty.SHOULD, _should), (Duty.NEW, _new)):
-        yield _heading(report, duty), lines
+    if report.difference.tests:
+        for duty, lines in ((Duty.MUST, _must), (Duty.SHOULD, _should), (Duty.NEW, _new)):
+            yield _heading(report, duty), lines
     if report.operators.changes:
         yield f"Operators ({len(report.operators.changes):,} entries differ)", _operators
     if report.variants:
@@ -156,9 +159,17 @@ def _new(report: UpgradeReport) -> Iterator[str]:
 
 
 def _operators(report: UpgradeReport) -> Iterator[str]:
-    changes = report.operators.changes
+    """Entries by what differs, the rarest first: what happened to most is least to be looked at."""
     yield f"{report.operators.before:,} entries before, {report.operators.after:,} after.\n"
-    yield from _first((f"- {code(it.name)}: {code(words.operator(it))}" for it in changes), len(changes), "entry")
+    groups: dict[str, list[str]] = {}
+    for change in report.operators.changes:
+        groups.setdefault(words.operator(change), []).append(code(change.name))
+    ordered = sorted(groups.items(), key=lambda item: len(item[1]))
+    lines = (
+        f"- {code(what)} ({len(names):,}): {', '.join(names[:_NAMES])}{', …' if len(names) > _NAMES else ''}"
+        for what, names in ordered
+    )
+    yield from _first(lines, len(ordered), "kind")
 
 
 def _variants(report: UpgradeReport) -> Iterator[str]:

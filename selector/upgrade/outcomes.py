@@ -14,6 +14,7 @@ from selector.manifests.authoring.results import Observation, ObservedTest
 from selector.types import BaseTest
 from selector.upgrade.types import (
     ChangedTest,
+    OpInfoAspect,
     OpInfoChange,
     OpInfoDifference,
     OutcomeDifference,
@@ -84,8 +85,10 @@ def _by_variant(
 
 
 def _by_word(operators: OpInfoDifference) -> dict[str, OpInfoChange]:
-    """Entries that differ, by what names of generated tests make of theirs."""
-    return {it.name.replace(".", "_"): it for it in operators.changes if it.change is TestChange.BODY}
+    """Entries that differ for a device that is none of upstream's, by what names of generated tests make of theirs."""
+    elsewhere = {OpInfoAspect.ELSEWHERE}
+    changed = (it for it in operators.changes if it.change is TestChange.BODY and set(it.aspects) != elsewhere)
+    return {it.name.replace(".", "_"): it for it in changed}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from relay.upgrade.markdown import TEXT_CAP, to_markdown
 from selector.types import BaseTest
-from selector.upgrade.types import ChangedTest, Duty, Finding, TestChange, TestDifference, UpgradeReport
+from selector.upgrade.types import ChangedTest, Duty, Finding, OpInfoAspect, TestChange, TestDifference, UpgradeReport
 
 
 def test_it_says_what_must_be_assessed_by_cause_with_evidence_and_entry(report: UpgradeReport) -> None:
@@ -27,6 +27,22 @@ def test_all_sections_have_their_place(report: UpgradeReport) -> None:
         *("### New and ungoverned", "### Operators", "### Generated tests that will appear"),
         *("### In a model's words", "### Notes"),
     ]
+
+
+def test_operators_are_told_by_what_differs_and_the_rarest_first(report: UpgradeReport) -> None:
+    (change,) = report.operators.changes
+    many = tuple(replace(change, name=f"op{n:02}", aspects=(OpInfoAspect.DECORATORS,)) for n in range(20))
+    text = to_markdown(replace(report, operators=replace(report.operators, changes=(*many, change))))
+    first, second = (line for line in text.splitlines() if "gained bfloat16" in line)
+    assert first == "- `dtypes, gained bfloat16` (1): `nn.functional.max_pool2d`"
+    assert second.startswith("- `decorators, gained bfloat16` (20): `op00`, `op01`")
+    assert second.endswith("`op11`, …")
+
+
+def test_wheels_hold_no_tests_and_so_there_is_nothing_about_tests(report: UpgradeReport) -> None:
+    text = to_markdown(replace(report, findings=(), difference=TestDifference((), 0, 0)))
+    assert "assess" not in text.partition("### Operators")[0].partition("### Funnel")[0]
+    assert "### Must" not in text
 
 
 def test_nothing_to_assess_is_said(report: UpgradeReport) -> None:

@@ -88,6 +88,13 @@ def test_an_operator_whose_entry_changed_asks_for_something_else() -> None:
     assert meaning.reason.endswith("; the operator's entry changed: sample inputs")
 
 
+def test_an_operator_whose_entry_changed_for_other_devices_asks_for_the_same() -> None:
+    method = "test_add_nn_functional_pad_spyre_float32"
+    entry = OpInfoChange("nn.functional.pad", TestChange.BODY, (OpInfoAspect.ELSEWHERE,))
+    (outcome,) = _compared([_seen("passed", method)], [_seen("failed", method)], operators=(entry,)).outcomes
+    assert outcome.kind is OutcomeKind.BROKEN
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_test_that_ended_in_two_ways_on_one_release_is_flaky(side: int) -> None:
     twice, once = [_seen("failed"), _seen("passed")], [_seen("passed")]
