@@ -7,6 +7,7 @@ of them, but a fault of the environment.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relay.contract import MESSAGE_CAP, NotTested, NotTestedReason
@@ -97,6 +98,14 @@ def other_release(release: str, environment: Environment) -> NotTested | None:
         NotTestedReason.SKEW,
         f"The tests need torch {release}, and the nearest that this worker has is {environment.torch.shown} of "
         f"environment {environment.name}. Give the device's workers one with it: relay env add NAME PYTHON.",
+    )
+
+
+def none_generated(release: str, notes: Sequence[str]) -> NotTested:
+    """Nothing of what was asked for can be run on a release, which is not the same as that nothing broke."""
+    why = " ".join(notes)
+    return not_tested(
+        NotTestedReason.SKEW, capped(f"None of the tests asked for runs on torch {release} here. {why}", MESSAGE_CAP)
     )
 
 

@@ -25,7 +25,7 @@ from workers.device_runner import DeviceRunner
 from workers.environments.choice import Choice
 from workers.shards.collecting import Collected, Collector
 from workers.shards.packing import Durations, ShardRoom
-from workers.shards.refusals import Refusals, other_release
+from workers.shards.refusals import Refusals, none_generated, other_release
 from workers.shards.report import Plan, selection_report
 from workers.shards.shard_log import NoLog, OutcomeLog
 from workers.shards.tested_trees import TestedTrees
@@ -73,7 +73,9 @@ class SelectRun:
         collected = self._collect(outcome, manifests, order) if wanted else Collected((), ())
         if collected.stopped:
             return None
-        return self._message(outcome, self._plan(collected, manifests, order), order, None)
+        made = self._plan(collected, manifests, order)
+        empty = none_generated(order.release, collected.notes) if order.release and not made.planned else None
+        return self._message(outcome, made, order, empty)
 
     def _refusal(self, order: SelectOrder, *, import_too: bool) -> NotTested | None:
         """Why nothing of this can be run here. Raises as `Refusals.find`."""
@@ -158,10 +160,10 @@ def _as_asked(selection: Selection, wanted: dict[BaseTest, None], release: str) 
     """The selection with the asked-for base tests kept for that reason, whatever the stages said, and no others.
     `release` is there where they are asked for to be compared with another one."""
     reason = Reason(Stage.MANIFESTS, "rerun requested", "did not pass in the earlier run of this change")
-    note = "This run repeats single tests of an earlier run; the stages did not choose them."
+    notes = (*selection.notes, "This run repeats single tests of an earlier run; the stages did not choose them.")
     if release:
         reason = Reason(Stage.MANIFESTS, "upgrade", f"runs on {release} to be compared with another release")
-        note = "This run is of the tests that an upgrade report names; the stages did not choose them."
+        notes = ("This run is of the tests that an upgrade report names; there is no change to choose them by.",)
     known = {candidate.test: candidate for candidate in (*selection.kept, *selection.dropped)}
     kept = tuple(known.get(test, Candidate(test)).because(reason) for test in wanted)
     return replace(
@@ -170,5 +172,5 @@ def _as_asked(selection: Selection, wanted: dict[BaseTest, None], release: str) 
         kept=kept,
         dropped=tuple(candidate for candidate in selection.dropped if candidate.test not in wanted),
         cost=None,  # it was that of the plan this run does not follow
-        notes=(*selection.notes, note),
+        notes=notes,
     )

@@ -373,6 +373,15 @@ def test_tests_that_need_another_release_are_not_run_and_the_reason_says_what_to
     assert "relay env add" in report.not_tested.detail
 
 
+def test_a_release_on_which_nothing_of_an_upgrade_can_be_collected_is_not_said_to_be_fine(select: Selecting) -> None:
+    broken = {(side, FILE): Collection((), "No module named 'setuptools'") for side in ("head", "base")}
+    report = select({FILE: SOURCE}, {}, broken, only=(str(FIRST[0].base_test),), release="2.13")
+    assert report is not None
+    assert report.not_tested is not None
+    assert "None of the tests asked for runs on torch 2.13 here" in report.not_tested.detail
+    assert "setuptools" in report.not_tested.detail
+
+
 def test_a_file_the_change_breaks_is_planned_to_be_seen_missing(select: Selecting) -> None:
     broken = {("head", FILE): Collection((), "NameError: gone"), ("base", FILE): BOTH["base", FILE]}
     report = select({FILE: SOURCE}, {FILE: EDITED}, broken)
