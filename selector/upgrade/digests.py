@@ -16,6 +16,14 @@ from selector.change.symbols import without_docstring
 _DIGEST_BYTES = 8
 _LEFT_OUT = frozenset({"annotation", "returns", "ctx", "type_comment", "kind", "type_params", "decorator_list"})
 _OWN = ("self", "cls", "super")
+#: What syntax asks of a value without naming it.
+_ASKED: dict[type[ast.AST], str] = {ast.For: "__iter__", ast.comprehension: "__iter__", ast.In: "__contains__"}
+_SUBSCRIPTS: dict[type[ast.expr_context], str] = {
+    ast.Load: "__getitem__",
+    ast.Store: "__setitem__",
+    ast.Del: "__delitem__",
+}
+_BUILT_IN = frozenset({"iter", "len", "next", "repr", "str"})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -84,11 +92,21 @@ class Digest:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a text or a number on its own does nothing
         else:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.imports.append(node)
-            elif isinstance(node, ast.ExceptHandler) and node.name:
-                self._bound.add(node.name)
+            self._note(node, kind)
             self._plain(node, kind)
+
+    def _note(self, node: ast.AST, kind: type[ast.AST]) -> None:
+        """What a node says beside what stands below it."""
+        if asked := _ASKED.get(kind):
+            self.attributes.add(asked)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imports.append(node)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            self._bound.add(node.name)
+        elif isinstance(node, ast.Subscript):
+            self.attributes.add(_SUBSCRIPTS[type(node.ctx)])
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BUILT_IN:
+            self.attributes.add(f"__{node.func.id}__")
 
     def _plain(self, node: ast.AST, kind: type[ast.AST]) -> None:
         parts, write = self._parts, self.write

@@ -118,7 +118,7 @@ class Reaching:
     def _named(self, step: Step, name: str) -> Iterator[Step]:
         root, _, rest = name.partition(".")
         if root in _OWN:
-            first = rest.partition(".")[0]
+            first = rest.partition(".")[0] if rest or root != "cls" else "__init__"
             yield from self._inherited(step, first) if root == "super" else self._member(first, step.owners, step.depth)
             return
         base, head = self._names[0].lead(step.base.path, name), self._names[1].lead(step.head.path, name)

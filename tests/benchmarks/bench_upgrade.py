@@ -80,18 +80,21 @@ def scored(difference: TestDifference, samples: list[Sample]) -> Iterator[str]:
     """How many samples were told right, and each that was not with what speaks for the wrong answer."""
     told = {test.test: test for test in difference.tests}
     told |= {test.former: test for test in difference.tests if test.former is not None}
-    wrong = [sample for sample in samples if _change(told.get(sample.test)) is not sample.label]
+    wrong = [sample for sample in samples if not _is_right(sample, told.get(sample.test))]
     yield f"{len(samples) - len(wrong)} of {len(samples)} labelled tests are told right"
     for sample in wrong:
         changed = told.get(sample.test)
-        said = changed.change.value if changed else "not there"
+        said = f"{changed.change.value} ({changed.test})" if changed else "not there"
         yield f"  {sample.test}: {sample.label.value} ({sample.why}), told {said}"
         for evidence in changed.evidence[:3] if changed else ():
             yield f"    {evidence.kind.value} {evidence.symbol}: {evidence.text} {' > '.join(evidence.chain)}"
 
 
-def _change(changed: ChangedTest | None) -> TestChange | None:
-    return None if changed is None else changed.change
+def _is_right(sample: Sample, changed: ChangedTest | None) -> bool:
+    """A renamed test has to be found again under the name that the label gives, not under any."""
+    if changed is None or changed.change is not sample.label:
+        return False
+    return sample.label is not TestChange.RENAMED or changed.test.name == sample.why
 
 
 def _processor_s() -> float:
