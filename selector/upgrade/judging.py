@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from selector.collector import collector_paused
 from selector.manifests import ManifestSet
 from selector.types import BaseTest, Mode
 from selector.upgrade.causes import Causes, Judged
@@ -49,7 +50,8 @@ def judge(
 ) -> Judgement:
     """Judge every test of both trees. Without manifests every test counts as required, and nothing is said about
     variants. `device` is the word in generated names."""
-    return _Judging(difference, operators, base, head, manifests, device).judgement()
+    with collector_paused():
+        return _Judging(difference, operators, base, head, manifests, device).judgement()
 
 
 @dataclass

@@ -72,10 +72,11 @@ class Variants:
         if entry is None or self._manifests is None or not ruling.runs or runs_elsewhere_only(entry):
             return NONE_ADMITTED
         wanted = _dtypes_let_through(ruling)
-        made = {self._collected(entry, one).id: one for one in self._made(entry) if one.dtype in wanted or not wanted}
-        tests = [self._collected(entry, one) for one in made.values()]
+        made = [one for one in self._made(entry) if not wanted or one.dtype in wanted]
+        tests = [self._collected(entry, one) for one in made]
         rows = resolve(self._manifests, tests, profile=Profile.COMPAT, device=self._device).rows
-        places = {made[row.id]: row.provenance for row in rows if row.mode is not Mode.SKIP}
+        pairs = zip(made, rows, strict=True)
+        places = {one: row.provenance for one, row in pairs if row.mode is not Mode.SKIP}
         return Admitted(places, not is_parametrized(entry))
 
     def _made(self, entry: CatalogTest) -> Iterator[Made]:
