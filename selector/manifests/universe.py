@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
+from selector.manifests.models import is_model_file
 from selector.manifests.upstream import file_key
 from selector.types import CollectedTest
 
@@ -28,7 +29,7 @@ def read_universe(text: str, device: str = "") -> tuple[CollectedTest, ...]:
     An object has `id`, `file`, `base` and `method`, and may have `class` (or `cls`), `op` and `dtype`. A plain id
     `file::Class::method` is taken apart with the device's word in generated names: the suffix of the class is cut
     off, and the base name ends before `_<device>`, so that an operator or a parameter in the method name stays in the
-    base name. Without a device the method is the base name.
+    base name. Without a device the method is the base name. The parameter of a model's test is its dtype.
     """
     items = _items(_parsed(text))
     word = device or device_of(text)
@@ -98,7 +99,8 @@ def _from_id(node: str, number: int, device: str) -> CollectedTest:
     for suffix in filter(None, (_GENERIC, device.upper())):
         cls = cls.removesuffix(suffix) or cls
     base = _base(method, device)
-    return CollectedTest(node, file_key(file), cls, base, method + bracket + parameters)
+    told = parameters.removesuffix("]") if is_model_file(file) else None
+    return CollectedTest(node, file_key(file), cls, base, method + bracket + parameters, dtype=told or None)
 
 
 def _base(method: str, device: str) -> str:

@@ -17,6 +17,7 @@ from selector.manifests.authoring.treatment import Entries, Judge, NewEntry, See
 from selector.manifests.document import ManifestDocument
 from selector.manifests.findings import ManifestError
 from selector.manifests.load import load_manifests
+from selector.manifests.models import is_model_file
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import resolve
 from selector.manifests.schema import MAX_NAME_CHARACTERS
@@ -89,6 +90,8 @@ def path_of(file: str) -> str:
 
 def file_problem(file: str) -> str:
     """Why a file can not be listed, empty when it can."""
+    if is_model_file(file):
+        return f"{file!r} is left out: what is expected of a model stands with the model, and is changed by hand"
     path = path_of(file)
     usable = upstream_file(path) == file and file.isprintable()
     problem = path_problem(path) or ("" if usable else "it is no path of the upstream tree")

@@ -20,6 +20,7 @@ from selector.manifests.authoring.streaks import Evidence, Policy, Run, Streak, 
 from selector.manifests.document import ManifestDocument
 from selector.manifests.findings import ManifestError
 from selector.manifests.load import ManifestSet, load_manifests
+from selector.manifests.models import is_model_file
 from selector.manifests.profiles import Profile
 from selector.manifests.resolution import Resolution, resolve
 from selector.types import CollectedTest, Mode
@@ -100,7 +101,8 @@ def propose(
 
 
 def _rows(manifests: ManifestSet, observed: Iterable[ObservedTest], device: str) -> Mapping[str, Resolution]:
-    tests = {one.id: one.test for one in observed if manifests.rules(one.file)}
+    # What is expected of a whole model stands with the model, in no list that could be edited here.
+    tests = {one.id: one.test for one in observed if not is_model_file(one.file) and manifests.rules(one.file)}
     return resolve(manifests, list(tests.values()), profile=Profile.COMPAT, device=device).by_id
 
 

@@ -56,6 +56,11 @@ def test_the_device_may_stand_in_the_text() -> None:
     assert device_of("[]") == ""
 
 
+def test_a_models_test_tells_its_dtype() -> None:
+    (test,) = read_universe(json.dumps(["models/granite::logits[float16]"]), "spyre")
+    assert (test.base, test.method, test.dtype) == ("logits", "logits[float16]", "float16")
+
+
 def test_what_is_known_by_its_id_alone_can_be_asked_for() -> None:
     assert plain_ids(json.dumps({"universe": [TOLD, "t.py::test_x"]})) == {"t.py::test_x"}
 

@@ -146,7 +146,7 @@ def test_a_reason_is_text_whatever_the_test_printed(detail: str) -> None:
     assert "issue: org/repo#7\n" in generated.text
 
 
-@pytest.mark.parametrize("file", ["../x.py", "/etc/x.py", "test/*.py", "a/../b.py"])
+@pytest.mark.parametrize("file", ["models/granite", "../x.py", "/etc/x.py", "test/*.py", "a/../b.py"])
 def test_a_file_outside_the_tree_is_left_out_and_named(file: str) -> None:
     generated = generate([seen("test_x", FAILED, file=file), seen("test_y", FAILED)], device="spyre")
     assert file not in generated.text

@@ -111,6 +111,18 @@ def test_runs_that_say_nothing_and_runs_without_a_date_do_not_count() -> None:
     assert proposed(undated) == ((), ())
 
 
+def test_a_model_is_not_promoted_for_its_expectation_stands_in_no_list() -> None:
+    model = '{name: one, import_path: "a:b", inputs: [{shape: [1], below: 2}], compare: [logits], dtypes: [float16]'
+    text = f"{TEXT}  models:\n    - {model}, mode: xfail}}\n"
+    test = CollectedTest("models/one::logits[float16]", "models/one", "", "logits", "logits[float16]", dtype="float16")
+    days = [START + timedelta(days=run) for run in range(9)]
+    observed = [ObservedTest(test, PASSED, f"run {at}", at, f"lab{at.day % 2}") for at in days]
+    assert propose(observed, load_manifests([ManifestDocument("m.yaml", text)]), device="spyre", policy=POLICY) == (
+        (),
+        (),
+    )
+
+
 def test_a_skipped_or_a_required_test_is_not_promoted() -> None:
     assert proposed(runs("test_gone", [PASSED] * 5) + runs("test_new", [PASSED] * 5)) == ((), ())
 
