@@ -61,7 +61,7 @@ def answer(session: Session, asked: Asked, command: Command, place: int) -> Told
     try:
         # What is refused half-way leaves nothing behind.
         with session.begin_nested():
-            return _DEEDS[command.verb](session, asked, command, place)
+            return _DEEDS[command.verb](session, _on_device(asked, command), command, place)
     except RefusedError as refused:
         return Told(words.not_done(command, refused.sentence))
     except RelayError as error:
@@ -83,6 +83,12 @@ def pull_number(asked_on: str, number: int, command: Command, upstream: str) -> 
     return number
 
 
+def _on_device(asked: Asked, command: Command) -> Asked:
+    if command.device and command.device not in asked.devices:
+        raise RefusedError(words.no_such_device(command.device, asked.devices))
+    return asked.on(command.device) if command.device else asked
+
+
 def _number(asked: Asked, command: Command) -> int:
     return pull_number(asked.comment.repo, asked.comment.number, command, asked.settings.upstream_repo)
 
@@ -91,7 +97,7 @@ def _test(session: Session, asked: Asked, command: Command, place: int) -> Told:
     number = _number(asked, command)
     pull = asked.pulls.get(number)
     head = _head(_change(session, asked, number), pull)
-    whole = command.names in ((), (ALL,), (asked.settings.device,))
+    whole = command.names in ((), (ALL,), (asked.device,))
     full = command.names == (ALL,)
     if head is not None:
         return _again(session, asked, command, head, full=full) if whole else _named(session, asked, command, head)
@@ -143,7 +149,7 @@ def _open(session: Session, asked: Asked, command: Command, pull: PullRequestCha
         kind="pull_request",
         base_sha=pull.base_sha,
         head_sha=pull.head_sha,
-        device=asked.settings.device,
+        device=asked.device,
         trigger=Trigger.MANUAL,
         pr_number=pull.number,
         title=pull.title,
@@ -181,7 +187,8 @@ def _cancel(session: Session, asked: Asked, command: Command, _place: int) -> To
         Run.pr_number == number,
         Run.state.not_in(FINAL_RUN_STATES),
     )
-    ids = session.scalars(select(Run.id).where(*under_way).order_by(Run.id)).all()
+    of_device = (Run.device == command.device,) if command.device else ()
+    ids = session.scalars(select(Run.id).where(*under_way, *of_device).order_by(Run.id)).all()
     if not ids:
         raise RefusedError(words.nothing_to_cancel())
     by = f"{asked.comment.login} in a comment"
@@ -200,7 +207,7 @@ def _why(session: Session, asked: Asked, command: Command, _place: int) -> Told:
 
 
 def _change(session: Session, asked: Asked, number: int) -> Change | None:
-    return change_of_pull(session, number, asked.settings.device, repo=asked.settings.upstream_repo)
+    return change_of_pull(session, number, asked.device, repo=asked.settings.upstream_repo)
 
 
 def _newest_head(session: Session, asked: Asked, number: int) -> Head:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from relay.access.actions import Actor
@@ -34,7 +34,8 @@ class Comment:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A comment, what its author may (`permission`), and what GitHub says of the pull requests that are to be tested:
-    by number, None where it says nothing that can be used."""
+    by number, None where it says nothing that can be used. `devices` are those that are served; a command is about the
+    first, unless it names another."""
 
     settings: RelaySettings
     comment: Comment
@@ -42,6 +43,16 @@ class Asked:
     pulls: dict[int, PullRequestChanged | None]
     open_pulls: frozenset[int]
     now: datetime
+    devices: tuple[str, ...]
+
+    @property
+    def device(self) -> str:
+        """The device that is meant."""
+        return self.devices[0]
+
+    def on(self, device: str) -> Asked:
+        """The same about another device, which comes first then."""
+        return replace(self, devices=(device, *(it for it in self.devices if it != device)))
 
     @property
     def actor(self) -> Actor:

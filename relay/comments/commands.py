@@ -18,6 +18,8 @@ PREFIX = "/relay"
 MOST = 10
 #: Of a line, in characters: a test's id is shorter.
 _LINE_CAP = 1_000
+#: Before the name of a device, at the end of a line.
+_ON = "on"
 _PREFIX = re.compile(rf"{PREFIX}(?=\s|$)", re.IGNORECASE)
 _TARGET = re.compile(r"([A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})#([1-9]\d{0,8})")
 
@@ -62,13 +64,14 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Command:
     """A line as it was typed. `verb` is None when the line cannot be done as it stands: `nearest` is then the verb that
-    was probably meant, None when there is none."""
+    was probably meant, None when there is none. `device` is what `on DEVICE` at its end says, empty without that."""
 
     line: str
     verb: Verb | None
     names: tuple[str, ...] = ()
     target: Target | None = None
     nearest: Verb | None = None
+    device: str = ""
 
 
 def commands_in(text: str) -> tuple[Command, ...]:
@@ -84,6 +87,7 @@ def _command(line: str) -> Command:
     word = words[0].lower() if words else Verb.HELP
     named = [found for it in words[1:] if (found := _TARGET.fullmatch(it))]
     names = tuple(it for it in words[1:] if not _TARGET.fullmatch(it))
+    names, device = (names[:-2], names[-1]) if names[-2:-1] == (_ON,) else (names, "")
     if word not in set(Verb):
         return Command(typed, None, nearest=_nearest(word))
     verb = Verb.HELP if names == ("?",) else Verb(word)
@@ -91,7 +95,7 @@ def _command(line: str) -> Command:
     if not fewest <= len(names) <= most or len(named) > 1:
         return Command(typed, None, names, nearest=verb)
     target = Target(named[0][1], int(named[0][2])) if named else None
-    return Command(typed, verb, names, target)
+    return Command(typed, verb, names, target, device=device)
 
 
 def _nearest(word: str) -> Verb | None:

@@ -32,6 +32,7 @@ _HELP = (
     ("retest", "run the failed tests again"),
     ("cancel", "stop what runs for this pull request"),
     ("why TEST", "say why a test runs for this change, or does not"),
+    ("COMMAND on DEVICE", "the same on another device than the first, where several are tested on"),
     ("help", "show this"),
 )
 #: What follows a verb.
@@ -78,6 +79,10 @@ def commands() -> str:
         f"| command | what it does |\n|---|---|\n{table}\n\n"
         "They take write permission here; whoever opened the pull request may ask `why`."
     )
+
+
+def no_such_device(device: str, known: Sequence[str]) -> str:
+    return f"nothing is tested on {code(device)} here. The devices are {', '.join(map(code, known))}."
 
 
 def no_such_command(command: Command) -> str:

@@ -30,6 +30,7 @@ from relay.settings import RelaySettings
 from relay.store.comment_models import CommentAnswer, PullComment
 from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.engine import Store
+from relay.store.models import Run
 from relay.store.upsert import insert_into
 from relay.wake import Waker
 
@@ -45,7 +46,7 @@ def senders(context: RelayContext) -> Mapping[OutboxKind, Sender]:
     if github is None:
         return {}
     return {
-        OutboxKind.COMMAND: CommandSender(github, context.settings, context.waker),
+        OutboxKind.COMMAND: CommandSender(github, context.settings, context.waker, context.devices),
         OutboxKind.COMMENT: CommentSender(github, context.store, context.settings),
     }
 
@@ -54,9 +55,10 @@ class CommandSender:
     """Asks GitHub what it takes to judge a comment, and has its commands carried out when that is known: in the
     transaction that settles the letter, so that each is done once, whatever dies."""
 
-    def __init__(self, github: GitHub, settings: RelaySettings, waker: Waker) -> None:
+    def __init__(self, github: GitHub, settings: RelaySettings, waker: Waker, devices: tuple[str, ...]) -> None:
         self._github = github
         self._settings = settings
+        self._devices = devices
         self._waker = waker
 
     def send(self, letter: Letter) -> Ending:
@@ -83,8 +85,9 @@ class CommandSender:
         if len(commands) > MOST:
             answers.append(Told(words.too_many()))
         put_up(session, self._settings, _keep(session, comment, answers, now), now, "answered")
-        if any(it.run_id is not None for it in answers):
-            _wake_after_commit(session, self._waker, self._settings.device)
+        made = [it.run_id for it in answers if it.run_id is not None]
+        for device in session.scalars(select(Run.device).where(Run.id.in_(made)).distinct().order_by(Run.device)):
+            _wake_after_commit(session, self._waker, device)
 
     def _permission(self, comment: Comment, commands: Sequence[Command]) -> str:
         if not any(map(needs_permission, commands)):
@@ -120,6 +123,7 @@ class CommandSender:
             pulls={number: _head_of(self._settings.upstream_repo, number, pull) for number, pull in pulls.items()},
             open_pulls=frozenset(number for number, pull in pulls.items() if pull.get("state") == "open"),
             now=now,
+            devices=self._devices,
         )
 
 

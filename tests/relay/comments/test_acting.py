@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,28 @@ def test_retest_runs_the_failed_tests_again(scene: Scene) -> None:
         f"[run {old}](https://relay.example/runs/{old}) again."
     )
     assert scene.waker.woken == [("spyre", 2)]
+
+
+def test_a_command_is_about_the_first_device_unless_it_names_another(scene: Scene) -> None:
+    scene.context = replace(
+        scene.context, backends=(*scene.context.backends, replace(scene.context.backends[0], device="quartz"))
+    )
+    scene.renew()
+    scene.pull()
+    scene.finished_run()
+    scene.comment("/relay retest on quartz")
+    assert "no run of" in scene.answer().lower()
+    scene.comment("/relay test on quartz")
+    made = scene.newest()
+    assert (made.device, made.rerun_of, made.head_sha) == ("quartz", None, HEAD)
+    assert scene.waker.woken == [("quartz", 2)]
+    scene.comment("/relay test on basalt")
+    assert "Nothing is tested on `basalt` here. The devices are `spyre`, `quartz`." in scene.answer()
+    scene.comment("/relay test")
+    assert (scene.newest().device, scene.newest().trigger) == ("spyre", Trigger.RERUN)
+    scene.comment("/relay cancel on quartz")
+    assert [run.state for run in scene.runs() if run.device == "quartz"] == [RunState.CANCELLED]
+    assert scene.newest().state is RunState.RECEIVED
 
 
 def test_retest_goes_by_what_is_known_now(shared: Scene) -> None:

@@ -33,6 +33,20 @@ def test_a_line_is_a_command(line: str, verb: Verb, names: tuple[str, ...]) -> N
     assert (command.verb, command.names, command.target) == (verb, names, None)
 
 
+@pytest.mark.parametrize(
+    ("line", "names", "device"),
+    [
+        ("/relay retest on quartz", (), "quartz"),
+        ("/relay test all a/b#7 on quartz", ("all",), "quartz"),
+        ("/relay why test_x on quartz", ("test_x",), "quartz"),
+        ("/relay test on", ("on",), ""),
+        ("/relay test on quartz now", ("on", "quartz", "now"), ""),
+    ],
+)
+def test_a_line_may_end_with_a_device(line: str, names: tuple[str, ...], device: str) -> None:
+    assert (only(line).names, only(line).device) == (names, device)
+
+
 @pytest.mark.parametrize("line", ["/relayed test", "/relay-test", "/relays", "/relay.test"])
 def test_another_word_is_no_command(line: str) -> None:
     assert commands_in(line) == ()
