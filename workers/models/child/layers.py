@@ -7,7 +7,7 @@ by what it does itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from workers.models.child.comparing import Tolerance, difference, excess
 #: Of all that layers got and gave, in bytes; and calls of layers.
 KEPT_BYTES = 64 << 20
 KEPT_CALLS = 2_000
+#: Of a layer's tolerance: what rounding alone stays below.
+_CLOSE = 0.1
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -126,18 +128,24 @@ class Replay:
     def first_divergence(self, recording: Recording) -> str:
         """A sentence about the first layer that differs or fails by itself, or about why none does."""
         layers = dict(self.model.named_modules())
-        largest, most = "", 0.0
-        for number, call in enumerate(recording.calls):
-            layer = layers.get(call["layer"])
+        agreed: list[tuple[float, str]] = []
+        for call in recording.calls:
+            name = call["layer"]
+            layer = layers.get(name)
             if layer is None:
-                return f"first diverging layer: {_name(call['layer'])}, which the model does not have on this side."
+                return f"first diverging layer: {_named(name)}, which the model does not have on this side."
+            shown = f"{_named(name)} ({type(layer).__name__})"
             wrong, times = self._compared(layer, call)
             if wrong:
-                shown = f"{_name(call['layer'])} ({type(layer).__name__})"
-                return f"first diverging layer: {shown}, given what it got on the CPU: {wrong}. {_before(number)}"
-            if times > most:
-                largest, most = f"{_name(call['layer'])} ({type(layer).__name__})", times
-        return _nowhere(len(recording.calls), largest, most, recording.note)
+                parts = [one for one in agreed if one[1].startswith(f"{name}." if name else "")]
+                found = f"first diverging layer: {shown}, given what it got on the CPU: {wrong}. {_before(len(agreed))}"
+                return f"{found}{_closest('Of its own parts', parts)}"
+            agreed.append((times, shown))
+        text = (
+            f"no single layer differs: {len(agreed):,} calls of layers agree when each is given what it got on the CPU."
+        )
+        left_out = f" {recording.note[:1].upper()}{recording.note[1:]}." if recording.note else ""
+        return f"{text}{_closest('The difference adds up; of all', agreed)}{left_out}"
 
     def _compared(self, layer: Any, call: Mapping[str, Any]) -> tuple[str, float]:
         """How the layer differs ("" when it does not), and how often its tolerance fits into the largest distance."""
@@ -159,7 +167,7 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0][:300]
 
 
-def _name(layer: str) -> str:
+def _named(layer: str) -> str:
     return layer or "the model itself, outside of its layers"
 
 
@@ -167,8 +175,7 @@ def _before(count: int) -> str:
     return "No layer finishes before it." if count == 0 else f"The {count:,} calls of layers before it agree."
 
 
-def _nowhere(count: int, largest: str, most: float, note: str) -> str:
-    text = f"no single layer differs: {count:,} calls of layers agree when each is given what it got on the CPU"
-    if largest:
-        text += f"; closest to its tolerance is {largest}, with {most:.0%} of it, so the difference adds up over layers"
-    return f"{text}. {note[:1].upper()}{note[1:]}." if note else f"{text}."
+def _closest(whose: str, agreed: Iterable[tuple[float, str]]) -> str:
+    """Which of the layers that agree comes closest to its tolerance; nothing when all are far from it."""
+    times, shown = max(agreed, default=(0.0, ""))
+    return f" {whose}, {shown} comes closest to its tolerance, with {times:.0%} of it." if times >= _CLOSE else ""

@@ -140,8 +140,11 @@ def test_weights_are_read_from_a_folder(check: dict[str, Any], tmp_path: Path) -
 def test_parameters_are_wide_enough_for_a_narrow_model(check: dict[str, Any], own: Any, width: float) -> None:
     """transformers' own 0.02 leaves a model of this size almost linear; what a manifest says counts."""
     sizes = {
-        **{"vocab_size": 512, "hidden_size": 16, "intermediate_size": 8},
-        **{"num_hidden_layers": 1, "num_attention_heads": 2},
+        "vocab_size": 512,
+        "hidden_size": 16,
+        "intermediate_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
         **own,
     }
     source = {"config": "LlamaConfig", "sizes": sizes, "model": "LlamaForCausalLM"}

@@ -96,6 +96,16 @@ def test_a_layer_whose_parts_agree_differs_by_itself(recording: Recording) -> No
     )
 
 
+def test_the_part_that_is_nearly_wrong_is_named_beside_its_layer(recording: Recording) -> None:
+    """It stays below its own tolerance and is blown up by the layer around it."""
+    model = small()
+    with torch.no_grad():
+        model.one.first.bias += 9.9e-6
+    found = divergence(model, recording)
+    assert found.startswith("first diverging layer: one (Block), given what it got on the CPU: ")
+    assert "Of its own parts, one.first (Linear) comes closest to its tolerance, with" in found
+
+
 def test_a_layer_that_fails_or_is_gone_is_named_too(recording: Recording) -> None:
     model = small()
     model.one.first = nn.Linear(3, 3)
@@ -112,7 +122,7 @@ def test_a_difference_that_adds_up_names_the_layer_that_is_closest(recording: Re
         model.two.first.bias += 8e-6
     found = divergence(model, recording)
     assert found.startswith("no single layer differs: 7 calls")
-    assert "closest to its tolerance is two" in found
+    assert "The difference adds up; of all, two" in found
 
 
 def test_a_model_too_large_to_be_kept_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
