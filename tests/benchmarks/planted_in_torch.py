@@ -28,10 +28,9 @@ class Planted:
 
     def put_in(self, text: str) -> str:
         """The file with the error. Raises ValueError when it does not have the place, once."""
-        if text.count(self.right) != 1:
-            raise ValueError(
-                f"{self.path} has {text.count(self.right)} places of {self.right!r}; this torch is another"
-            )
+        count = text.count(self.right)
+        if count != 1:
+            raise ValueError(f"{self.path} has {count} places of {self.right!r}, not one: another torch is installed")
         return text.replace(self.right, self.wrong)
 
 

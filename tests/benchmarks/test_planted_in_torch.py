@@ -6,7 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from unidiff import PatchSet
+from unidiff.patch import PatchSet
 
 from selector.change.wheels import InstalledWheel
 from tests.benchmarks.planted_in_torch import PLANTED, ChangedWheel, Planted
