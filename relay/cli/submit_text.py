@@ -43,7 +43,7 @@ def lost(status: str, cause: str) -> str:
 
 
 def gave_up(run_id: int, seconds: float) -> str:
-    return f"Run {run_id} was cancelled: it had not ended after {seconds:g} seconds."
+    return f"Run {run_id} was cancelled: it had not ended after {seconds:g} s."
 
 
 def interrupted(run_id: int) -> str:

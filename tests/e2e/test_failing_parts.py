@@ -72,6 +72,7 @@ def test_the_whole_worker_is_killed(slow: Deployment) -> None:
     assert worker not in slow.service.worker_pids()
 
 
+@pytest.mark.embedded("about the folder of wake-ups")
 def test_the_broker_folder_is_deleted(slow: Deployment) -> None:
     """Messages are wake-ups only: with all of them gone the sweep wakes the workers again."""
     run_id = in_the_middle(slow)

@@ -12,6 +12,9 @@ from pydantic import SecretStr, ValidationError
 from relay.errors import SettingsError
 from relay.settings import SECRET_FILES, RelaySettings, with_secrets
 
+#: The set-up is told by the variables that these tests set themselves.
+pytestmark = pytest.mark.embedded("about what is set")
+
 
 def _revealed(settings: RelaySettings) -> dict[str, str]:
     secrets = {name: getattr(settings, name) for name in SECRET_FILES}

@@ -192,7 +192,7 @@ def test_keys_survive_a_restart(
     """A relay that was pointed at the first one can go on with the second."""
 
     def key_of(url: str) -> Any:
-        return httpx.get(f"{url}/.well-known/jwks", trust_env=False).json()["keys"][0]["kid"]
+        return httpx.get(f"{url}/.well-known/jwks", trust_env=False, timeout=60).json()["keys"][0]["kid"]
 
     script, kid = Path(github["environment"]).read_text(), key_of(github["url"])
     process.terminate()

@@ -14,6 +14,9 @@ from relay.settings import RelaySettings, variable_of
 from relay.settings.original import ALL_NAMES, ORIGINAL_NAMES
 from relay.settings.secret_folder import SECRETS
 
+#: The set-up is told by the variables that these tests set themselves.
+pytestmark = pytest.mark.embedded("about what is set")
+
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nof no use\n-----END RSA PRIVATE KEY-----"
 #: The original's environment, whole, and what we make of it.
 ORIGINAL = {

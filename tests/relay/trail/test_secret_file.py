@@ -14,6 +14,9 @@ from relay.settings import RelaySettings, variable_of
 from relay.settings.secret_folder import SECRETS
 from relay.trail.secret_file import open_to_others
 
+#: The set-up is told by the variables that these tests set themselves.
+pytestmark = pytest.mark.embedded("about what is set")
+
 SECRET = "a-secret-of-more-than-16-characters"
 
 
