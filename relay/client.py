@@ -224,10 +224,11 @@ class ApiClient:
         """Forget edges. Needs the operator token."""
         return self._parse(RemovedEdges, self._send("POST", "/api/v1/edges/remove", body={"ids": list(ids)}))
 
-    def start_audit(self) -> AuditView:
-        """Run every test on the newest pushed head. Raises `Conflict` when there is nothing new. Needs the operator
-        token."""
-        return self._parse(AuditView, self._send("POST", "/api/v1/audits", body={}))
+    def start_audit(self, device: str | None = None) -> AuditView:
+        """Run every test on the newest pushed head, on the usual device unless another is named. Raises `Conflict` when
+        there is nothing new. Needs the operator token."""
+        on = {"device": device} if device else None
+        return self._parse(AuditView, self._send("POST", "/api/v1/audits", params=on, body={}))
 
     def submit(self, dispatch: Mapping[str, Any]) -> SubmissionView:
         """Hand over the dispatch of another relay, as often as one likes. Needs the operator token."""

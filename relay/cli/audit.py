@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relay.cli import audit_text, text
-from relay.cli.options import JsonOption, UrlOption, record_number
+from relay.cli.options import JsonOption, UrlOption, record_number, words
 from relay.cli.output import Output
 
 if TYPE_CHECKING:
@@ -17,13 +17,20 @@ app = typer.Typer(help="Run everything on the branch, and see what the selection
 
 
 @app.command("start")
-def start_audit(*, url: UrlOption = None, as_json: JsonOption = False) -> None:
+def start_audit(
+    *,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", parser=words(100), help="On this device instead of the usual one.")
+    ] = None,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Start an audit: every test on the newest pushed commit, against that of the audit before."""
     from relay.cli.connect import open_operator_client
 
     out = Output(as_json)
     with open_operator_client(url) as client:
-        audit = client.start_audit()
+        audit = client.start_audit(device)
     if as_json:
         out.data(audit)
         return

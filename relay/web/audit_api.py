@@ -13,12 +13,14 @@ from relay.errors import ConflictError
 from relay.runs.audit_listing import audit_view, list_audits
 from relay.runs.audits import open_audit
 from relay.web.auth import Operator
+from relay.web.manifests_api import not_served
 from relay.web.paging import Paged
 from relay.web.read_api import RunId
 from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
 
+_NOT_SERVED = not_served("basalt", "spyre, quartz")
 _NOTHING_NEW = ConflictError(
     "No push of pytorch/pytorch is on record yet.", "Wait for one; the relay audits what was pushed."
 )
@@ -43,12 +45,20 @@ def audit(context: Context, audit_id: RunId) -> AuditView:
         return audit_view(session, audit_id)
 
 
-@router.post("", status_code=201, summary="Start an audit", responses=refuses(_NOTHING_NEW))
-def start(context: Context, operator: Operator) -> AuditView:
+@router.post("", status_code=201, summary="Start an audit", responses=refuses(_NOTHING_NEW, _NOT_SERVED))
+def start(
+    context: Context,
+    operator: Operator,
+    device: Annotated[
+        str, Query(max_length=100, description="On this device; on the one that is shown first if left out")
+    ] = "",
+) -> AuditView:
     """Runs every test on the newest pushed head against the head of the audit before."""
-    settings = context.settings
+    chosen = device or context.settings.device
+    if context.backend_of(chosen) is None:
+        raise not_served(chosen, ", ".join(context.devices))
     with context.store.writing() as session:
-        run = open_audit(session, settings.upstream_repo, settings.device, context.now())
+        run = open_audit(session, context.settings.upstream_repo, chosen, context.now())
         record_action(session, operator, "audit.start", context.now(), subject=f"audit {run.id}", run_id=run.id)
         view = audit_view(session, run.id)
     context.waker.wake(view.device)

@@ -56,8 +56,8 @@ def add_desk_routes(app: FastAPI, runs: Mapping[int, RunSummary], letter: Letter
         return AuditPage(audits=(AUDIT,))
 
     @app.post("/api/v1/audits", status_code=201)
-    def start() -> AuditView:
-        return AUDIT
+    def start(device: str = AUDIT.device) -> AuditView:
+        return AUDIT.model_copy(update={"device": device})
 
     @app.get("/api/v1/audits/{audit_id}")
     def audit(audit_id: int) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
@@ -18,12 +20,19 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
 @router.get("/quality")
-def quality_page(context: Context, days: str = "") -> HTMLResponse:
+def quality_page(context: Context, days: str = "", device: str = "") -> HTMLResponse:
     """Figures, charts, and the tables behind them."""
-    asked = number(days)
+    asked, usual = number(days), context.devices[0]
     span = asked if asked in SPANS else _USUAL
+    chosen = device if device in context.devices else usual
     with context.store.reading() as session:
-        view = quality(session, context.settings.device, context.now(), days=span)
+        view = quality(session, chosen, context.now(), days=span)
+
+    def address(days: int, on: str) -> str:
+        given = {"days": days if days != _USUAL else "", "device": on if on != usual else ""}
+        query = urlencode({key: value for key, value in given.items() if value})
+        return f"/quality{'?' if query else ''}{query}"
+
     word, headline = words.headline(view)
     return PAGES.render(
         "quality.html",
@@ -38,5 +47,6 @@ def quality_page(context: Context, days: str = "") -> HTMLResponse:
         saving=words.saving_chart(view),
         share=words.share,
         percent=words.percent,
-        spans=[(one, f"/quality?days={one}" if one != _USUAL else "/quality") for one in SPANS],
+        spans=[(one, address(one, chosen)) for one in SPANS],
+        devices=[(one, address(span, one)) for one in context.devices],
     )

@@ -8,6 +8,8 @@ import pytest
 
 from relay.audit_views import AuditedTest, AuditOutcome, AuditState, AuditView
 from relay.cli import audit_text
+from tests.relay.cli.conftest import Relay
+from tests.relay.stand_in import StandIn
 
 CAUGHT = AuditedTest(test="a", outcome=AuditOutcome.CAUGHT, asked=0)
 MISSED = AuditedTest(test="b", outcome=AuditOutcome.MISSED, asked=1, missed_by=7)
@@ -33,6 +35,11 @@ def view(state: AuditState, *tests: AuditedTest) -> AuditView:
 )
 def test_the_headline_says_what_was_found(audit: AuditView, words: str) -> None:
     assert audit_text.headline(audit) == words
+
+
+def test_an_audit_is_started_on_a_device(relay: Relay, service: StandIn) -> None:
+    assert relay("audit", "start", "--device", "quartz", "--json", "--fields", "device").json == {"device": "quartz"}
+    assert relay("audit", "start", "--json", "--fields", "device").json == {"device": "spyre"}
 
 
 def test_a_rate_needs_a_settled_audit_with_something_broken() -> None:

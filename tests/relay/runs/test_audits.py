@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import time, timedelta
 from itertools import count
 
@@ -258,6 +259,11 @@ def test_audits_over_http(context: RelayContext, client: TestClient, operator_au
     assert [audit.id for audit in page.audits] == [view.id]
     assert AuditView.model_validate_json(client.get(f"/api/v1/audits/{view.id}").text) == view
     assert client.get(f"/api/v1/audits/{view.id - 1}").status_code == 404
+    other = client.post("/api/v1/audits?device=quartz", headers=operator_auth)
+    assert (other.status_code, other.json()["message"]) == (404, "The device quartz is not served here.")
+    object.__setattr__(context, "backends", (*context.backends, replace(context.backends[0], device="quartz")))
+    other = client.post("/api/v1/audits?device=quartz", headers=operator_auth)
+    assert (other.status_code, other.json()["code"]) == (409, "nothing_to_audit")  # nothing was pushed for it
 
 
 def test_the_sweep_settles_a_finished_audit(context: RelayContext) -> None:

@@ -46,6 +46,16 @@ def saving(context: RelayContext, *, pr: int = 7) -> None:
     story.run_all({})
 
 
+def test_each_device_has_figures_of_its_own(app: FastAPI, client: TestClient) -> None:
+    context = app.state.relay
+    assert not page(client, "/quality").having("nav", **{"aria-label": "Which device"})
+    app.state.relay = replace(context, backends=(*context.backends, replace(context.backends[0], device="quartz")))
+    found = page(client, "/quality?device=quartz&days=30")
+    assert "device quartz" in found.text
+    assert found.having("a", href="/quality?days=365&device=quartz")
+    assert found.having("a", href="/quality?days=30")  # of the usual device
+
+
 def test_without_figures_the_page_says_how_to_get_some(client: TestClient) -> None:
     found = page(client, "/quality")
     in_order(found.text, "No audit was settled in the last 90 days", "Recall", "none yet", "relay audit start")
