@@ -32,9 +32,14 @@ def compare_tables(before: OperatorTable, after: OperatorTable) -> OpInfoDiffere
     names = sorted(before.entries.keys() | after.entries.keys())
     changes = (_change(before.entries.get(name), after.entries.get(name), uses, given) for name in names)
     found = tuple(change for change in changes if change is not None)
-    of_each = (*(f"before: {note}" for note in before.notes), *(f"after: {note}" for note in after.notes))
-    notes = (*of_each, *uses.notes(), *given.notes())
+    notes = (*_notes(before, after), *uses.notes(), *given.notes())
     return OpInfoDifference(found, len(before.entries), len(after.entries), notes)
+
+
+def _notes(before: OperatorTable, after: OperatorTable) -> Iterator[str]:
+    """What was not understood, once where it is the same of both."""
+    yield from (note if note in after.notes else f"before: {note}" for note in before.notes)
+    yield from (f"after: {note}" for note in after.notes if note not in before.notes)
 
 
 def _change(

@@ -261,17 +261,10 @@ def _named(name: str, frame: Frame) -> Value:
 def _operation(how: ast.operator, one: Value, other: Value) -> Value:
     """Sums of sequences and texts, differences and unions of sets."""
     if isinstance(one, set) and isinstance(other, set) and type(how) in _OF_SETS:
-        return (
-            one - other
-            if isinstance(operator, ast.Sub)
-            else one | other
-            if isinstance(operator, ast.BitOr)
-            else one & other
-        )
-    if isinstance(how, ast.Add):
-        for kind in (tuple, list, str):
-            if isinstance(one, kind) and isinstance(other, kind) and len(one) + len(other) < SIZE_LIMIT:
-                return operator.add(one, other)
+        return _OF_SETS[type(how)](one, other)
+    alike = any(isinstance(one, kind) and isinstance(other, kind) for kind in (tuple, list, str))
+    if isinstance(how, ast.Add) and alike and len(one) + len(other) < SIZE_LIMIT:
+        return operator.add(one, other)
     raise CannotTellError("it is of something not known")
 
 

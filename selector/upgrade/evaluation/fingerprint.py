@@ -93,7 +93,10 @@ class Fingerprint:
 
     def _expression(self, node: ast.AST, frame: Frame, depth: int) -> str:
         """The text of an expression, and what the names in it stand for when a function around it says so."""
-        said = [ast.dump(node)]
+        try:
+            said = [ast.dump(node)]
+        except RecursionError:
+            return "an expression that nests too deep"
         own = _bound_inside(node)
         for name in dict.fromkeys(_loaded(node)):
             holder = None if name in own else frame.holder(name)

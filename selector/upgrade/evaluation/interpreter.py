@@ -166,6 +166,7 @@ class Interpreter(Calls):
                 raise
             if frame.around is None and not _only_checks(statement.body):
                 self.say(frame, statement, f"not gone through: {ast.unparse(statement.iter)[:80]}")
+            self._forget(statement, frame)
             return
         if _only_checks(statement.body):
             return

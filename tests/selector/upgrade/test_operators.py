@@ -130,3 +130,10 @@ def test_what_a_class_gives_to_everybody_is_told_once() -> None:
     found = compared(f"op_db = [{many}]", f"op_db = [{many}]", default)
     assert {change.aspects for change in found.changes} == {(OpInfoAspect.DTYPES,)}
     assert any(note.startswith("supports_autograd: True, now False; as 120 entries") for note in found.notes)
+
+
+def test_what_neither_text_tells_is_told_once() -> None:
+    odd, even = (f"from elsewhere import x\nfor y in x:\n    {name} = y\nop_db = [{ABS}]" for name in ("odd", "even"))
+    same, other = compared(odd, even), compared(odd, f"\n{odd}")
+    assert [note.split(":")[0] for note in same.notes] == [DATABASE]
+    assert [note.split(":")[0] for note in other.notes] == ["before", "after"]
