@@ -25,6 +25,7 @@ _WHAT = {
     TestChange.HELPER: "something of the test tree that it uses is another",
     TestChange.CODE: "what it is about changed",
 }
+_OF_NAMES = frozenset({TestChange.REMOVED, TestChange.MOVED, TestChange.RENAMED})
 _SHOWN_OPERATORS = 5
 
 
@@ -38,6 +39,14 @@ class Verdict:
     change: TestChange = TestChange.UNCHANGED
     suggested: Mode | None = None
     operators: tuple[str, ...] = ()
+
+
+def without_variants(verdict: Verdict) -> Verdict:
+    """What is to be done about a test of which nothing runs on the device, before or after. A name that upstream took
+    away or changed has to be written otherwise all the same."""
+    if verdict.duty not in (Duty.MUST, Duty.SHOULD) or verdict.change in _OF_NAMES:
+        return verdict
+    return Verdict(Duty.NOTHING, f"no variant of it runs on the device; {verdict.reason}", verdict.change)
 
 
 class Duties:

@@ -4,14 +4,14 @@ variants that will appear. The rules are in `duties.py`, the groups in `causes.p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from selector.collector import collector_paused
 from selector.manifests import ManifestSet
-from selector.types import BaseTest, Mode
+from selector.types import Mode
 from selector.upgrade.causes import Causes, Judged
-from selector.upgrade.duties import Duties, Verdict
+from selector.upgrade.duties import Duties, Verdict, without_variants
 from selector.upgrade.funnel import VariantCounts, funnel
 from selector.upgrade.governing import Governing, Ruling
 from selector.upgrade.side import Side
@@ -54,6 +54,17 @@ def judge(
         return _Judging(difference, operators, base, head, manifests, device).judgement()
 
 
+@dataclass(frozen=True, slots=True)
+class _Concerned:
+    """A test that concerns the device, what is said about it, and its variants on both releases."""
+
+    changed: ChangedTest
+    ruling: Ruling
+    verdict: Verdict
+    before: Admitted
+    after: Admitted
+
+
 @dataclass
 class _Judging:
     """One judgement under way."""
@@ -70,32 +81,39 @@ class _Judging:
         self._duties = Duties(self._governing, self.base, self.head, self.operators, self.device)
         self._before = Variants(self.base, self.manifests, self.device)
         self._after = Variants(self.head, self.manifests, self.device)
-        self._running = 0
 
     def judgement(self) -> Judgement:
-        judged: list[tuple[ChangedTest, Ruling, Verdict]] = []
-        for changed in self.difference.tests:
-            if (verdict := self._duties.verdict(changed)) is not None:
-                judged.append((changed, self._governing.ruling_of(changed), verdict))
-        findings, variants = self._findings(judged)
-        ordered = sorted(findings, key=lambda finding: (_ORDER[finding.duty], finding.changed.test))
-        counts = self._counts()
-        steps = funnel(self.difference, ordered, counts, len(self._governing.names()))
-        return Judgement(tuple(ordered), steps, tuple(variants), tuple(self._notes(len(ordered))))
+        concerned = [one for changed in self.difference.tests if (one := self._concerned(changed)) is not None]
+        findings = sorted(self._findings(concerned), key=lambda found: (_ORDER[found.duty], found.changed.test))
+        variants = [variant for one in concerned for variant in _appearing(one)]
+        running = sum(len(one.after.places) for one in concerned)
+        steps = funnel(self.difference, findings, self._counts(running), len(self._governing.names()))
+        return Judgement(tuple(findings), steps, tuple(variants), tuple(self._notes(len(findings))))
 
-    def _findings(self, judged: list[tuple[ChangedTest, Ruling, Verdict]]) -> tuple[list[Finding], list[NewVariant]]:
-        findings: list[Finding] = []
-        variants: list[NewVariant] = []
-        open_ones = [Judged(changed, verdict) for changed, _, verdict in judged if verdict.duty is not Duty.NOTHING]
-        causes = iter(Causes(self.base, self.head).name(open_ones))
-        for changed, ruling, verdict in judged:
-            before, after = self._admitted(changed, ruling)
-            governed = tuple(_governed(ruling, before, after))
+    def _concerned(self, changed: ChangedTest) -> _Concerned | None:
+        verdict = self._duties.verdict(changed)
+        if verdict is None:
+            return None
+        ruling = self._governing.ruling_of(changed)
+        before, after = self._admitted(changed, ruling)
+        if ruling.is_listed and before.is_none and after.is_none and not self._may_run(changed, ruling):
+            verdict = without_variants(verdict)
+        return _Concerned(changed, ruling, verdict, before, after)
+
+    def _may_run(self, changed: ChangedTest, ruling: Ruling) -> bool:
+        """Whether a test of which no variant is let through would have one if the manifests said otherwise, which is
+        asked of those that they skip."""
+        kept_out = self._before.is_kept_out(changed.former or changed.test), self._after.is_kept_out(changed.test)
+        return self.manifests is None or (not ruling.runs and not all(kept_out))
+
+    def _findings(self, concerned: Sequence[_Concerned]) -> Iterator[Finding]:
+        asking = [Judged(one.changed, one.verdict) for one in concerned if one.verdict.duty is not Duty.NOTHING]
+        causes = iter(Causes(self.base, self.head).name(asking))
+        for one in concerned:
+            verdict = one.verdict
             cause = next(causes) if verdict.duty is not Duty.NOTHING else ""
-            findings.append(Finding(changed, verdict.duty, verdict.reason, governed, verdict.suggested, cause))
-            variants += _appearing(changed.test, before, after, governed)
-            self._running += len(after.places)
-        return findings, variants
+            governed = tuple(_governed(one))
+            yield Finding(one.changed, verdict.duty, verdict.reason, governed, verdict.suggested, cause)
 
     def _admitted(self, changed: ChangedTest, ruling: Ruling) -> tuple[Admitted, Admitted]:
         before = after = NONE_ADMITTED
@@ -105,13 +123,13 @@ class _Judging:
             after = self._after.admitted(changed.test, self._governing.ruling(changed.test))
         return before, after
 
-    def _counts(self) -> VariantCounts:
+    def _counts(self, running: int) -> VariantCounts:
         files = self.manifests.files() if self.manifests is not None else frozenset[str]()
         totals = [(entry.test.file in files, self._after.total(entry)) for entry in self.head.catalog]
         everything = sum(count for _, count in totals)
         if self.manifests is None:
             return VariantCounts(everything)
-        return VariantCounts(everything, sum(count for listed, count in totals if listed), self._running)
+        return VariantCounts(everything, sum(count for listed, count in totals if listed), running)
 
     def _notes(self, concerned: int) -> Iterator[str]:
         if self.manifests is None:
@@ -126,28 +144,26 @@ class _Judging:
 _ORDER = {duty: number for number, duty in enumerate(Duty)}
 
 
-def _governed(ruling: Ruling, before: Admitted, after: Admitted) -> Iterator[Governed]:
+def _governed(one: _Concerned) -> Iterator[Governed]:
     """One for each entry; the file's own line where no entry names the test and its unlisted tests are held to an
     outcome. `note` is the name as listed."""
+    ruling = one.ruling
     for name in ruling.names:
-        entry = name.entry
-        counts = (
-            (None, None) if entry.mode is Mode.SKIP else (before.count(entry.provenance), after.count(entry.provenance))
-        )
-        yield Governed(entry.provenance, entry.mode, *counts, note=name.text)
+        place, mode = name.entry.provenance, name.entry.mode
+        counts = (None, None) if mode is Mode.SKIP else (one.before.count(place), one.after.count(place))
+        yield Governed(place, mode, *counts, note=name.text)
     if not ruling.names and ruling.rules is not None and ruling.is_binding:
         place = ruling.rules.provenance
-        yield Governed(place, ruling.rules.unlisted, before.count(place), after.count(place), "unlisted tests")
+        counts = one.before.count(place), one.after.count(place)
+        yield Governed(place, ruling.rules.unlisted, *counts, note="unlisted tests")
 
 
-def _appearing(
-    test: BaseTest, before: Admitted, after: Admitted, governed: tuple[Governed, ...]
-) -> Iterator[NewVariant]:
+def _appearing(one: _Concerned) -> Iterator[NewVariant]:
     """Variants that only the newer tree makes, by operator and by what governs them."""
-    by_place = {one.provenance: one for one in governed}
+    by_place = {governed.provenance: governed for governed in _governed(one)}
     found: dict[tuple[str, str], list[str]] = {}
-    for made, place in after.places.items():
-        if made not in before.places:
+    for made, place in one.after.places.items():
+        if made not in one.before.places:
             found.setdefault((made.op, place), []).append(made.dtype)
     for (op, place), dtypes in sorted(found.items()):
-        yield NewVariant(test, op, tuple(sorted(filter(None, dtypes))), by_place.get(place))
+        yield NewVariant(one.changed.test, op, tuple(sorted(filter(None, dtypes))), by_place.get(place))

@@ -40,6 +40,11 @@ class Admitted:
     places: Mapping[Made, str]
     is_exact: bool
 
+    @property
+    def is_none(self) -> bool:
+        """Whether there is none. A test with parameters has one at least where it has any."""
+        return not self.places
+
     def count(self, place: str) -> int | None:
         """Those that a place governs, `None` where the text does not tell."""
         return sum(found == place for found in self.places.values()) if self.is_exact else None
@@ -65,6 +70,11 @@ class Variants:
         if (known := self._totals.get(names)) is None:
             known = self._totals[names] = sum(1 for _ in self._made(entry))
         return known
+
+    def is_kept_out(self, test: BaseTest) -> bool:
+        """Whether the tree has no variant of it on the device, whatever manifests say."""
+        entry = self._side.tests.get(test)
+        return entry is None or runs_elsewhere_only(entry)
 
     def admitted(self, test: BaseTest, ruling: Ruling) -> Admitted:
         """Those that may run under the manifests."""

@@ -106,6 +106,30 @@ def test_the_funnel_goes_from_variants_to_causes() -> None:
     assert judged().funnel[6].summary == "of the 4 that the manifests list, 25.0%"
 
 
+def test_a_test_of_which_nothing_runs_asks_for_nothing_but_its_name() -> None:
+    """Its dtypes are not the device's, or a decorator keeps it to another device, even where it is skipped."""
+    tests = side(
+        things(
+            "@dtypes(torch.float64)\ndef test_by_dtype(self, device, dtype): ...",
+            "@onlyCUDA\ndef test_skipped(self, device): ...",
+            "def test_other(self, device): ...",
+        )
+    )
+    manifests = loaded(
+        "- names: [test_by_dtype]\n- names: [test_skipped, test_other]\n  mode: skip",
+        more="global:\n  supported_dtypes:\n    - name: float16",
+    )
+    names = ("test_by_dtype", "test_skipped", "test_other")
+    found: dict[TestChange, list[Duty]] = {}
+    for change in (TestChange.BODY, TestChange.REMOVED):
+        difference = TestDifference(tuple(changed(name, change) for name in names), 1, 1)
+        same = OpInfoDifference((), 0, 0)
+        judgement = judge(difference, same, tests, tests, manifests=manifests, device="spyre")
+        found[change] = [{one.changed.test.name: one.duty for one in judgement.findings}[name] for name in names]
+    assert found[TestChange.BODY] == [Duty.NOTHING, Duty.NOTHING, Duty.MUST]
+    assert found[TestChange.REMOVED] == [Duty.MUST, Duty.MUST, Duty.MUST]
+
+
 def test_without_manifests_nothing_is_said_about_variants_that_run() -> None:
     found = judged(None)
     assert [step.name for step in found.funnel] == ["collected", "changed", "must assess", "should assess", "causes"]

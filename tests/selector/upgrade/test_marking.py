@@ -38,6 +38,7 @@ def test_one_for_every_device_or_those_out_of_the_tree_is_seen(decorator: str) -
 def test_dtypes_are_spelt_by_their_names_and_by_groups() -> None:
     assert spelt_dtypes(decorated("@dtypes(torch.half, torch.float)")) == ("float16", "float32")
     assert spelt_dtypes(decorated("@dtypes(*floating_types_and(torch.bool))")) == ("float32", "float64", "bool")
+    assert spelt_dtypes(decorated("@dtypes(*float8_types(), torch.half)")) == ()
     own = decorated("@dtypes(torch.float)", "@dtypesIfPRIVATEUSE1(torch.half)", "@dtypesIfCUDA(torch.double)")
     assert spelt_dtypes(own) == ("float16",)
 
