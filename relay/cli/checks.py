@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 TORCH_SERIES = "2.13."
 _PROGRAM_S = 10
 _BROKER_S = 3
+_WORST_FIRST = ("fail", "warn", "ok")
 _SANDBOX_S = 30
 
 
@@ -228,16 +229,31 @@ def check_broker(settings: RelaySettings) -> Check:
 
 
 def check_manifests(settings: RelaySettings) -> Check:
+    """Those of every backend; what is wrong with one of them comes first."""
+    from relay.errors import SettingsError
+    from relay.served import served_backends
+
+    try:
+        folders = dict.fromkeys(backend.manifest_dir for backend in served_backends(settings))
+    except SettingsError as error:
+        return Check("manifests", "fail", one_line(str(error), 300))
+    checks = sorted((_manifests_in(folder) for folder in folders), key=lambda it: _WORST_FIRST.index(it.status))
+    if checks[0].status != "ok":
+        return checks[0]
+    return Check("manifests", "ok", "; ".join(check.detail for check in checks))
+
+
+def _manifests_in(folder: Path) -> Check:
     from relay.cli.manifests.folder import read_manifests
 
     try:
-        manifests = read_manifests(settings.manifest_dir)
+        manifests = read_manifests(folder)
     except Failure as failure:
         return Check("manifests", "fail", failure.message, failure.hint)
-    said = text.manifests_found(str(settings.manifest_dir), len(manifests.files()))
+    said = text.manifests_found(str(folder), len(manifests.files()))
     if manifests.findings:
         said = f"{said}; {doctor_text.findings(len(manifests.findings), str(manifests.findings[0]))}"
-        return Check("manifests", "warn", one_line(said, 300), text.bad_manifests_hint(str(settings.manifest_dir)))
+        return Check("manifests", "warn", one_line(said, 300), text.bad_manifests_hint(str(folder)))
     return Check("manifests", "ok", said)
 
 

@@ -191,6 +191,20 @@ def test_database_server_that_is_away_shows_no_password(settings: RelaySettings)
     assert "geheim" not in str(unreadable)
 
 
+def test_manifests_of_every_backend_are_looked_at(settings: RelaySettings, tmp_path: Path) -> None:
+    """What is wrong with one comes first; descriptions that cannot be used are said in their own words."""
+    (tmp_path / "spyre.yaml").write_text("device: spyre\npackage: workers.spyre\n")
+    (tmp_path / "quartz.yaml").write_text("device: quartz\npackage: workers.spyre\nmanifests: stones\n")
+    given = settings.model_copy(update={"backends": str(tmp_path)})
+    found = check_manifests(given)
+    assert (found.status, "stones" in found.detail) == ("fail", True)
+    (tmp_path / "stones").mkdir()
+    found = check_manifests(given)
+    assert (found.status, str(settings.manifest_dir) in found.detail, "stones" in found.detail) == ("ok", True, True)
+    (tmp_path / "quartz.yaml").write_text("device: quartz\n")
+    assert "quartz needs a package" in check_manifests(given).detail
+
+
 def test_manifests_with_a_warning_are_one(settings: RelaySettings) -> None:
     """A key that means nothing, which the service ignores."""
     file = settings.manifest_dir / "a.yaml"
