@@ -65,7 +65,7 @@ class _Changed:
         path = self._file.path
         if not model.uses:
             return f"nothing is on record of what {model.path} uses, and {path} changes"
-        known = {_plain(use): use for use in model.uses if "::" in use}
+        known = {_plain(use): use for use in sorted(model.uses, reverse=True) if "::" in use}
         if operator := next((known[plain] for one in self._operators if (plain := _plain(one)) in known), ""):
             return f"runs {operator}, an operator of {path}"
         if name := next((one for one in self._names if one in model.uses), ""):

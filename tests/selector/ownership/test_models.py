@@ -30,7 +30,9 @@ test_suite_config:
       inputs: [{shape: [1], below: 2}]
       compare: [logits, greedy]
       dtypes: [float16]
-      uses: {operators: ["aten::rsqrt", "aten::_safe_softmax"], names: [torch.nn.modules.linear.Linear]}
+      uses:
+        operators: ["aten::rsqrt", "aten::_safe_softmax", "aten::safe_softmax_"]
+        names: [torch.nn.modules.linear.Linear]
 """
 UNKNOWN = MODELS.replace("granite", "unknown").partition("      uses")[0]
 SOURCE = {
