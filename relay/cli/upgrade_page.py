@@ -8,7 +8,7 @@ from relay.cli.output import Output, one_line
 from relay.upgrade import words
 from relay.upgrade.grouping import causes_of, changes_by_file, notes_of, suggested_modes, with_duty
 from relay.upgrade.writing import report_json
-from selector.upgrade.types import Duty, UpgradeReport
+from selector.upgrade.types import Duty, OutcomeDifference, UpgradeReport
 
 #: Causes that a terminal is shown; a file or a pipe gets all of them.
 _CAUSES = 10
@@ -52,6 +52,17 @@ def _show_causes(out: Output, report: UpgradeReport) -> None:
         out.note(words.more(len(causes) - len(shown), "group"))
 
 
+def _show_outcomes(out: Output, difference: OutcomeDifference) -> None:
+    """Which tests ended otherwise, the most pressing first."""
+    shown = difference.outcomes[:_CAUSES] if out.is_terminal else difference.outcomes
+    out.say(words.outcomes(difference))
+    if shown:
+        rows = [(it.kind.value, one_line(it.id, 300), one_line(it.reason, 300)) for it in shown]
+        out.table(("ON BOTH RELEASES", "TEST", "WHY"), rows)
+    if len(shown) < len(difference.outcomes):
+        out.note(words.more(len(difference.outcomes) - len(shown), "test"))
+
+
 def _show_rest(out: Output, report: UpgradeReport) -> None:
     operators = report.operators
     out.say()
@@ -60,7 +71,7 @@ def _show_rest(out: Output, report: UpgradeReport) -> None:
     if report.variants:
         out.say(words.counted(len(report.variants), "generated test") + " will appear")
     if report.outcomes is not None:
-        out.say(words.outcomes(report.outcomes))
+        _show_outcomes(out, report.outcomes)
     for summary in report.summaries:
         out.say(one_line(f"{summary.area} ({summary.model} says): {summary.text}", 2_000))
     notes = notes_of(report)

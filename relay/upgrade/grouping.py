@@ -72,7 +72,8 @@ def entries_of(report: UpgradeReport) -> tuple[Entry, ...]:
 
 def notes_of(report: UpgradeReport) -> tuple[str, ...]:
     """All notes, each once: the report may tell those of its parts as its own."""
-    return tuple(dict.fromkeys((*report.notes, *report.difference.notes, *report.operators.notes)))
+    of_results = report.outcomes.notes if report.outcomes is not None else ()
+    return tuple(dict.fromkeys((*of_results, *report.notes, *report.difference.notes, *report.operators.notes)))
 
 
 def _shared(name: str, first: Finding) -> tuple[Evidence, ...]:

@@ -10,7 +10,7 @@ import hashlib
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,10 +18,10 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from relay.store.upgrade_models import Upgrade, UpgradeTest
-from relay.upgrade.document import EvidencePart, FindingPart, TestPart, UpgradeDocument
-from relay.upgrade.reading import read_document, report_of
+from relay.upgrade.document import EvidencePart, FindingPart, OutcomesPart, TestPart, UpgradeDocument
+from relay.upgrade.reading import outcome_difference, read_document, read_report, report_of
 from relay.upgrade.views import DutyWord
-from selector.upgrade.types import Duty, TestChange
+from selector.upgrade.types import Duty, TestChange, UpgradeReport
 
 _ROWS_AT_ONCE = 2_000
 #: Of lists that a page shows whole; the report's text has all of them.
@@ -81,6 +81,14 @@ def keep_report(session: Session, new: Publication, by: str, now: datetime) -> t
 def text_of(upgrade: Upgrade) -> bytes:
     """The report as it was published."""
     return zlib.decompress(upgrade.document)
+
+
+def kept_report(upgrade: Upgrade) -> UpgradeReport:
+    """The report with what came of running it, where it was run."""
+    report = read_report(text_of(upgrade))
+    if upgrade.outcomes is None:
+        return report
+    return replace(report, outcomes=outcome_difference(OutcomesPart.model_validate(upgrade.outcomes)))
 
 
 def name_of(test: TestPart) -> str:

@@ -15,7 +15,7 @@ from relay.access.actions import Actor, record_action
 from relay.context import Context, RelayContext
 from relay.errors import BadMessageError, ConflictError, TooLargeError
 from relay.upgrade.html import to_html
-from relay.upgrade.keeping import keep_report, read_publication, text_of
+from relay.upgrade.keeping import keep_report, kept_report, read_publication, text_of
 from relay.upgrade.listing import (
     TestFilter,
     existing_upgrade,
@@ -25,7 +25,7 @@ from relay.upgrade.listing import (
     upgrade_view,
 )
 from relay.upgrade.markdown import to_markdown
-from relay.upgrade.reading import REPORT_CAP, ReportError, read_report
+from relay.upgrade.reading import REPORT_CAP, ReportError
 from relay.upgrade.running import execution_view, not_run, open_execution
 from relay.upgrade.views import (
     DutyWord,
@@ -208,7 +208,9 @@ def upgrade_tests(
 )
 def report_json(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
     """The report as it was published, with every test."""
-    return as_file(iter([_text(context, upgrade_id).decode()]), f"upgrade-{upgrade_id}.json", "application/json")
+    with context.store.reading() as session:
+        text = text_of(existing_upgrade(session, upgrade_id, with_text=True)).decode()
+    return as_file(iter([text]), f"upgrade-{upgrade_id}.json", "application/json")
 
 
 @read_router.get(
@@ -219,8 +221,9 @@ def report_json(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
 )
 def report_markdown(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
     """What a maintainer pastes into the issue about an upgrade: of a size that GitHub takes."""
-    text = to_markdown(read_report(_text(context, upgrade_id)))
-    return as_file(iter([text]), f"upgrade-{upgrade_id}.md", "text/markdown; charset=utf-8")
+    with context.store.reading() as session:
+        report = kept_report(existing_upgrade(session, upgrade_id, with_text=True))
+    return as_file(iter([to_markdown(report)]), f"upgrade-{upgrade_id}.md", "text/markdown; charset=utf-8")
 
 
 @read_router.get(
@@ -231,10 +234,6 @@ def report_markdown(context: Context, upgrade_id: UpgradeId) -> StreamingRespons
 )
 def report_html(context: Context, upgrade_id: UpgradeId) -> StreamingResponse:
     """The report in one file, with a filter, for who has no relay."""
-    text = to_html(read_report(_text(context, upgrade_id)))
-    return as_file(iter([text]), f"upgrade-{upgrade_id}.html", "text/html; charset=utf-8")
-
-
-def _text(context: RelayContext, upgrade_id: int) -> bytes:
     with context.store.reading() as session:
-        return text_of(existing_upgrade(session, upgrade_id, with_text=True))
+        report = kept_report(existing_upgrade(session, upgrade_id, with_text=True))
+    return as_file(iter([to_html(report)]), f"upgrade-{upgrade_id}.html", "text/html; charset=utf-8")

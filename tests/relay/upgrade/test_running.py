@@ -14,8 +14,9 @@ from relay.queue_views import WorkClass
 from relay.runs.creation import cancel_run
 from relay.store.engine import Store
 from relay.store.models import Run, Shard
-from relay.upgrade.keeping import keep_report, read_publication
+from relay.upgrade.keeping import keep_report, kept_report, read_publication
 from relay.upgrade.listing import existing_upgrade
+from relay.upgrade.reading import outcome_difference
 from relay.upgrade.releases import release_in
 from relay.upgrade.running import execution_view, open_execution
 from relay.upgrade.settling import base_test, settle_upgrades
@@ -123,6 +124,9 @@ def test_what_differs_is_told_once_both_runs_have_ended(store: Store) -> None:
     assert (found.outcomes[0].before, found.outcomes[0].after) == ("passed", "failed")
     assert found.outcomes[0].detail == "1 != 2"
     assert (found.same, found.only_before, found.only_after) == (8, 0, 0)
+    with store.reading() as session:
+        taken = kept_report(existing_upgrade(session, upgrade, with_text=True)).outcomes
+    assert taken == outcome_difference(found), "what is taken along has it too"
 
 
 def test_a_release_without_results_says_why(store: Store) -> None:
@@ -158,8 +162,8 @@ def test_what_cannot_be_run_is_refused(store: Store, change: dict[str, object], 
 
 
 def test_a_release_is_read_off_a_name_and_a_base_test_taken_apart() -> None:
-    assert [release_in(name) for name in ("v2.14.1-rc1", "2.13.0", "wheel:2.13.0", "main", "1234567", "2.9.0a0+git1")] == [
-        *("2.14", "2.13", "2.13", "", "", "2.9")
-    ]
+    assert [
+        release_in(name) for name in ("v2.14.1-rc1", "2.13.0", "wheel:2.13.0", "main", "1234567", "2.9.0a0+git1")
+    ] == [*("2.14", "2.13", "2.13", "", "", "2.9")]
     assert base_test("test/a.py::TestA::test_x") == BaseTest("test/a.py", "TestA", "test_x")
     assert base_test("test/a.py::test_x") == BaseTest("test/a.py", "", "test_x")
