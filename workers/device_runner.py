@@ -57,7 +57,9 @@ def device_installer(settings: WorkerSettings) -> Callable[[Environment], Instal
     def install(environment: Environment) -> Installation:
         library = device_library(settings, environment.wheel)
         package = None if library is not None else settings.package
-        return Installation(settings.device, library, environment.python, environment.profile, package)
+        return Installation(
+            settings.device, library, environment.python, environment.profile, package, settings.model_weights
+        )
 
     return install
 

@@ -84,6 +84,7 @@ class WorkerSettings(BaseSettings):
     build_cache_bytes: int = Field(default=20 << 30, ge=0)
     sandbox: SandboxMode = SandboxMode.AUTO
     function_map: Path | None = None
+    model_weights: Path | None = None
     llm_transcript: Path | None = None
     log_level: str = "INFO"
     git_proxy: SecretStr | None = None
@@ -106,7 +107,7 @@ class WorkerSettings(BaseSettings):
     def _absolute(cls, folder: Path) -> Path:
         return folder.expanduser().resolve()
 
-    @field_validator("function_map")
+    @field_validator("function_map", "model_weights")
     @classmethod
     def _from_here(cls, path: Path | None) -> Path | None:
         return path.expanduser().resolve() if path is not None else None

@@ -53,6 +53,7 @@ def child_environment(
     path = [str(folder) for folder in (torch_path, staged) if folder is not None]
     environment |= {COOKIE: cookie, "PYTHONPATH": os.pathsep.join(path)}
     environment |= {functions.VARIABLE: "1"} if recording else {}
+    environment |= {device.WEIGHTS_VARIABLE: str(installation.weights)} if installation.weights is not None else {}
     return environment | _device_variables(installation)
 
 

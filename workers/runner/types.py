@@ -42,7 +42,8 @@ class Installation:
 
     `library` is the emulated device's, `profile` its rules by name or path. Any other device has a `package`, installed
     for that Python, which registers it when it is imported; with neither it is the CPU, PyTorch's reference device.
-    Nothing else of ours has to be installed for that Python.
+    Nothing else of ours has to be installed for that Python. `weights` is a folder with weights of models, for children
+    to read.
     """
 
     device: str
@@ -50,6 +51,7 @@ class Installation:
     python: Path = field(default_factory=lambda: Path(sys.executable))
     profile: str = "compat"
     package: str | None = None
+    weights: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

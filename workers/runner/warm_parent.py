@@ -188,4 +188,6 @@ def _readable(installation: Installation, tree: RunnerTree, staged: Path) -> tup
         folders.append(installation.library.resolve())
     if installation.profile.endswith(".toml"):
         folders.append(Path(installation.profile).absolute())
+    if installation.weights is not None and installation.weights.is_dir():
+        folders.append(installation.weights)
     return tuple(folders)

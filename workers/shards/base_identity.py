@@ -44,13 +44,13 @@ def overlay_digest(replacements: Iterable[Replacement]) -> str:
 
 def environment_digest(installation: Installation, wheel: Path, sandbox: str) -> str:
     """The Python, what is installed beside the wheel with its versions and torch's commit, the device's library and
-    profile, how processes are confined, and our own runner."""
+    profile, the weights of models, how processes are confined, and our own runner."""
     installed = sorted(path.name for path in wheel.glob("*.dist-info"))
     version = wheel / "torch" / "version.py"
     return _digest(
         *(str(installation.python.resolve()), installation.device, installation.profile, sandbox),
         *(_content(Path(installation.profile)), _content(installation.library), _content(version)),
-        *(_sources_digest(), *installed),
+        *(_listing(installation.weights), _sources_digest(), *installed),
     )
 
 
@@ -60,6 +60,13 @@ def _sources_digest() -> str:
     root = Path(__file__).parents[1]
     files = [path for name in _OWN_SOURCES for path in (root / name).rglob("*") if path.suffix in _OWN_SUFFIXES]
     return _digest(*(part for path in sorted(files) for part in (str(path.relative_to(root)), path.read_bytes())))
+
+
+def _listing(folder: Path | None) -> str:
+    """What is in a folder of weights, by sizes and times: to read gigabytes before each shard would take minutes."""
+    files = sorted(folder.rglob("*")) if folder is not None else []
+    told = ((path, path.stat()) for path in files if path.is_file())
+    return "\n".join(f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in told)
 
 
 def _content(file: Path | None) -> bytes:

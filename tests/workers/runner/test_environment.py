@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,9 @@ def test_the_library_chooses_the_device(tmp_path: Path) -> None:
     assert cpu["PYTHONPATH"].split(":") == [str(tmp_path / "overlay"), str(tmp_path)], (
         "the change goes before the wheel"
     )
+
+
+def test_children_are_told_where_weights_are(tmp_path: Path) -> None:
+    told = child_environment(replace(CPU, weights=tmp_path), torch_path=None, staged=tmp_path, cookie="c")
+    untold = child_environment(CPU, torch_path=None, staged=tmp_path, cookie="c")
+    assert told == untold | {"OOT_RUNNER_WEIGHTS": str(tmp_path)}

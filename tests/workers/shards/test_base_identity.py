@@ -66,13 +66,15 @@ def test_the_whole_identity_depends_on_each_part(upstream: Upstream, git_of: Cal
 
 
 def test_the_environment_counts_whole(tmp_path: Path) -> None:
-    """Another torch, neighbour, library, profile, device, Python or confinement is another environment."""
+    """Another torch, neighbour, library, profile, device, Python, confinement or weight is another environment."""
     wheel, library, profile = tmp_path / "site", tmp_path / "device.so", tmp_path / "strict.toml"
     (wheel / "torch").mkdir(parents=True)
     (wheel / "torch" / "version.py").write_text("git_version = 'a'\n")
     library.write_bytes(b"one")
     profile.write_text("one")
-    installation = Installation("spyre", library, Path("/usr/bin/python3"), str(profile))
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    installation = Installation("spyre", library, Path("/usr/bin/python3"), str(profile), weights=weights)
     seen = [environment_digest(installation, wheel, "bubblewrap")]
     assert environment_digest(installation, wheel, "bubblewrap") == seen[0]
     seen.append(environment_digest(installation, wheel, "none"))
@@ -81,6 +83,8 @@ def test_the_environment_counts_whole(tmp_path: Path) -> None:
         (wheel / "numpy-2.0.dist-info").mkdir,
         lambda: library.write_bytes(b"two"),
         lambda: profile.write_text("two"),
+        lambda: (weights / "model.safetensors").write_bytes(b"one"),
+        lambda: (weights / "model.safetensors").write_bytes(b"other"),
     ):
         change()
         seen.append(environment_digest(installation, wheel, "bubblewrap"))

@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from workers.runner.child.device import WEIGHTS_VARIABLE
+
 _TOKENS, _NORMAL, _ONES = "tokens", "normal", "ones"
 
 
@@ -91,11 +93,15 @@ def _of_configuration(transformers: Any, source: Mapping[str, Any]) -> Any:
 
 def _of_weights(transformers: Any, folder: str) -> Any:
     """The class that the folder's own configuration names."""
-    if not Path(folder).is_dir():
-        raise ModelError(f"there is no folder {folder} with weights that this worker's tests may read.")
-    configuration = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+    path = Path(os.environ.get(WEIGHTS_VARIABLE, ""), folder)
+    if not path.is_dir():
+        raise ModelError(
+            f"there is no folder {folder!r} with weights that tests may read; put it into the folder that the worker's "
+            "RELAY_MODEL_WEIGHTS names."
+        )
+    configuration = transformers.AutoConfig.from_pretrained(path, local_files_only=True)
     architecture = next(iter(configuration.architectures or ()), "AutoModel")
-    return _named(transformers, architecture).from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+    return _named(transformers, architecture).from_pretrained(path, local_files_only=True, dtype=torch.float32)
 
 
 def _named(transformers: Any, name: str) -> Any:

@@ -53,7 +53,7 @@ class Side:
         if other is not None:
             raise ModelError(
                 f"the model is made differently here than on base: its parameter {other} has other values. "
-                "What torch draws from a seed has changed, so the answers cannot be compared."
+                "What torch draws from a seed, or reads from a folder, has changed, so the answers cannot be compared."
             )
 
 

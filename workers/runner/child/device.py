@@ -11,6 +11,8 @@ LIBRARY_VARIABLE = "SPYRE_LIBRARY"
 AUTOLOAD_VARIABLE = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 #: `DEVICE=PACKAGE`: what is imported for a device that is not the emulator.
 PACKAGE_VARIABLE = "OOT_RUNNER_DEVICE_PACKAGE"
+#: The folder that names of weights begin in.
+WEIGHTS_VARIABLE = "OOT_RUNNER_WEIGHTS"
 
 
 def import_torch() -> str:

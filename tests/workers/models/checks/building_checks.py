@@ -14,6 +14,7 @@ from torch import nn
 from workers.models.child.answering import decoded, numbers
 from workers.models.child.building import ModelError, prepare
 from workers.models.child.reference import made, read
+from workers.runner.child.device import WEIGHTS_VARIABLE
 
 
 class Counting(nn.Module):  # type: ignore[misc]  # torch has no types here
@@ -87,7 +88,10 @@ def test_tokens_follow_each_other_and_a_mask_grows_with_them(check: dict[str, An
         ({"import_path": "counting:number"}, "the module counting has no function 'number' that makes the model."),
         ({"import_path": "nothing_here:make"}, "this Python has no module 'nothing_here', which the model counting"),
         ({"import_path": "builtins:dict", "arguments": {}}, "builtins:dict gave a dict, not a torch.nn.Module."),
-        ({"import_path": "", "weights": "/no/such"}, "there is no folder /no/such with weights"),
+        (
+            {"import_path": "", "weights": "none"},
+            "there is no folder 'none' with weights that tests may read;",
+        ),
     ],
 )
 def test_what_cannot_be_made_is_told_in_a_sentence(check: dict[str, Any], changed: Any, sentence: str) -> None:
@@ -122,16 +126,17 @@ def test_a_reference_is_read_as_it_was_made(check: dict[str, Any]) -> None:
     assert [call["layer"] for call in found["bfloat16"].recording.calls] == [""]
 
 
-def test_weights_are_read_from_a_folder(check: dict[str, Any], tmp_path: Path) -> None:
-    """The class that the folder's own configuration names; nothing is fetched."""
+def test_weights_are_read_from_a_folder(check: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The class that the folder's own configuration names; nothing is fetched. A name begins in the worker's folder."""
     import transformers  # the one check that pays for it
 
     configuration = transformers.LlamaConfig(
         vocab_size=16, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2
     )
     kept = transformers.LlamaForCausalLM(configuration)
-    kept.save_pretrained(tmp_path)
-    found = prepare({**check, "import_path": "", "weights": str(tmp_path)}, "float32").model
+    kept.save_pretrained(tmp_path / "small")
+    monkeypatch.setenv(WEIGHTS_VARIABLE, str(tmp_path))
+    found = prepare({**check, "import_path": "", "weights": "small"}, "float32").model
     assert type(found).__name__ == "LlamaForCausalLM"
     assert torch.equal(found.lm_head.weight, kept.lm_head.weight)
 
