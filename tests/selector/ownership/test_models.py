@@ -146,6 +146,8 @@ def test_a_link_to_a_model_keeps_nothing_from_being_widened(repository: Reposito
 def test_models_run_when_everything_is_asked_for(repository: Repository) -> None:
     outcome = selected(repository, {"docs/a.rst": "Docs\n"}, cut=Cut(full="asked for"))
     assert {"models/granite::logits", "test/test_linear.py::TestLinear::test_linear"} <= kept(outcome)
+    assert outcome.selection.cost is not None
+    assert outcome.selection.cost.full_s == 3.0  # of all that can run here: two tests of a model, one of a file
 
 
 def test_what_the_device_saw_a_model_use_leads_to_it_as_to_any_test() -> None:
