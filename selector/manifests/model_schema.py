@@ -47,6 +47,12 @@ def _as_named(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _not_empty(items: Any) -> Any:
+    if not items:
+        raise ValueError("an empty list; a model without one has no test")
+    return items
+
+
 class TransformersSource(Section):
     """A model of the transformers package from its configuration, so that no weights are fetched."""
 
@@ -59,7 +65,7 @@ class ModelInputSpec(Section):
     """One argument of the model's call."""
 
     name: str = ""
-    shape: tuple[Annotated[int, Field(ge=1)], ...]
+    shape: tuple[Annotated[int, Field(gt=0)], ...]
     kind: InputKind = InputKind.TOKENS
     below: Annotated[int, Field(ge=0)] = 0
     seed: Annotated[int, Field(ge=0)] = 0
@@ -80,8 +86,8 @@ class ComparisonSpec(Section):
     """One thing that is compared with the CPU. `tokens` belongs to `greedy`, `k` and `agreement` to `top_k`."""
 
     name: Comparison
-    tokens: Annotated[int, Field(ge=1, le=256)] = 8
-    k: Annotated[int, Field(ge=1, le=1000)] = 5
+    tokens: Annotated[int, Field(gt=0, le=256)] = 8
+    k: Annotated[int, Field(gt=0, le=1000)] = 5
     agreement: Annotated[float, Field(gt=0, le=1)] = 1.0
 
 
@@ -103,11 +109,11 @@ class ModelSpec(Section):
     arguments: dict[str, Any] = Field(default_factory=dict)
     weights: str | None = None
     seed: Annotated[int, Field(ge=0)] = 0
-    inputs: Annotated[tuple[ModelInputSpec, ...], Field(min_length=1)]
+    inputs: Annotated[tuple[ModelInputSpec, ...], AfterValidator(_not_empty)]
     output: str = "logits"
     compiled_by: Annotated[str, AfterValidator(_backend)] = ""
-    compare: Annotated[tuple[Annotated[ComparisonSpec, BeforeValidator(_as_named)], ...], Field(min_length=1)]
-    dtypes: Annotated[tuple[Annotated[DtypeItem, BeforeValidator(_as_named)], ...], Field(min_length=1)]
+    compare: Annotated[tuple[Annotated[ComparisonSpec, BeforeValidator(_as_named)], ...], AfterValidator(_not_empty)]
+    dtypes: Annotated[tuple[Annotated[DtypeItem, BeforeValidator(_as_named)], ...], AfterValidator(_not_empty)]
     uses: ModelUses | None = None
     mode: Mode = Mode.MANDATORY_SUCCESS
     tags: tuple[str, ...] = ()

@@ -104,6 +104,8 @@ def test_a_manifest_that_skips_a_model_keeps_it_from_running_before_anything_is_
         ("name: bfloat16", "name: float16", "a dtype stands there twice"),
         ("[logits,", "[logits, logits,", "a comparison stands there twice"),
         ("tags: [model]", "compiled_by: a b", "write the name of a backend"),
+        ("[1, 8]", "[0]", "`shape`: Input should be greater than 0"),
+        ("inputs: [{name: input_ids, shape: [1, 8], below: 64, seed: 3}]", "inputs: []", "`inputs`: an empty list"),
         ("[logits,", "[loggits,", "`name` must be"),
     ],
 )
