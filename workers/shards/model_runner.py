@@ -19,10 +19,23 @@ from workers.runner.types import Answer, Collection, RunnerTree, Task, TestOutco
 _GONE = "The manifests do not describe this model any more; rerun the change, so that it is planned anew."
 
 
+class UnknownCheckError(Exception):
+    """The relay describes a model in a way that this worker does not know."""
+
+
 def checks_of(orders: Sequence[ModelOrder]) -> dict[str, ModelCheck]:
-    """The models of a lease by what stands for their files. Raises ValueError where relay and worker differ in what a
-    check is."""
-    return {order.file: ModelCheck.from_json(order.check) for order in orders}
+    """The models of a lease by what stands for their files. Raises `UnknownCheckError`."""
+    return {order.file: _check(order) for order in orders}
+
+
+def _check(order: ModelOrder) -> ModelCheck:
+    try:
+        return ModelCheck.from_json(order.check)
+    except ValueError as error:
+        raise UnknownCheckError(
+            f"The relay describes {order.file} in a way that this worker does not know ({error}); relay and worker "
+            "differ in version. Bring both to the same one."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

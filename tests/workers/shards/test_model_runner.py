@@ -13,7 +13,7 @@ from tests.workers.scripted_runner import BASE, HEAD, F, ScriptedRunner
 from workers.models.references import References
 from workers.runner.types import Answer, RunnerTree
 from workers.shards.discreet_runner import DiscreetRunner
-from workers.shards.model_runner import ModelRunner, checks_of
+from workers.shards.model_runner import ModelRunner, UnknownCheckError, checks_of
 from workers.shards.test_shard import ShardRun
 
 MODEL = """
@@ -87,5 +87,5 @@ def test_a_model_that_the_manifests_have_no_more_is_missing() -> None:
 
 
 def test_a_check_that_this_worker_does_not_know_ends_the_shard() -> None:
-    with pytest.raises(ValueError, match="not a model check"):
+    with pytest.raises(UnknownCheckError, match=r"does not know \(not a model check.*differ in version"):
         checks_of([ModelOrder(file="models/one", check={"name": "one"})])
