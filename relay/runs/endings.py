@@ -94,7 +94,8 @@ def finish(session: Session, run: Run, now: datetime) -> None:
     rows = session.execute(select(PlannedTest.expected, PlannedTest.verdict).where(PlannedTest.run_id == run.id))
     tests = [JudgedTest(expected, verdict) for expected, verdict in rows if verdict is not None]
     not_tested = NotTested.model_validate(run.not_tested) if run.not_tested else None
-    conclusion, headline = conclude(tests, not_tested, affected=run.selection_state != NOTHING_AFFECTED)
+    affected = run.selection_state != NOTHING_AFFECTED
+    conclusion, headline = conclude(tests, not_tested, affected=affected, release=run.release)
     transition(
         session, run, RunState.FINISHED, now, headline, conclusion=conclusion, headline=headline, finished_at=now
     )

@@ -140,10 +140,11 @@ def _ordered(attempts: Iterable[Attempt], tree: Tree) -> list[Attempt]:
 
 
 def conclude(
-    tests: Sequence[JudgedTest], not_tested: NotTested | None, *, affected: bool = True
+    tests: Sequence[JudgedTest], not_tested: NotTested | None, *, affected: bool = True, release: str = ""
 ) -> tuple[Conclusion, str]:
     """The conclusion of a run and its headline: one sentence for people, with counts. `affected` is False when the
-    selection has shown that the change can affect no test, which is another thing than having none to run here.
+    selection has shown that the change can affect no test, which is another thing than having none to run here. A run
+    of a `release` is about no change: how its tests ended is one half of a comparison.
 
     A run with tests that got no answer is never a success: unanswered is not green.
     """
@@ -153,6 +154,8 @@ def conclude(
         return Conclusion.NEUTRAL, _NONE_TO_RUN if affected else _NONE_AFFECTED
     counts = Counter(test.verdict for test in tests)
     tally = f"{counts[Verdict.OK]}/{len(tests)} tests ok{_rest(counts)}."
+    if release:
+        return Conclusion.NEUTRAL, f"On torch {release}: {tally}"
     if any(test.breaks for test in tests):
         broken = sum(test.breaks for test in tests)
         return Conclusion.FAILURE, f"{_count(broken, 'test breaks', 'tests break')} with this change: {tally}"

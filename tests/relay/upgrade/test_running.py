@@ -22,6 +22,7 @@ from relay.upgrade.running import execution_view, open_execution
 from relay.upgrade.settling import base_test, settle_upgrades
 from relay.upgrade.views import DutyWord, ExecutionAsked, ExecutionView, OutcomeKind
 from relay.upgrade.writing import report_json
+from relay.views import Conclusion
 from selector.types import BaseTest
 from selector.upgrade.types import Origin, UpgradeReport
 from tests.relay.stories import Story, ended, passed, planned, report_of
@@ -115,7 +116,10 @@ def test_what_differs_is_told_once_both_runs_have_ended(store: Store) -> None:
     body, code = (f"test/test_area_0.py::TestArea0::test_case_{number}" for number in (0, 12))
     run_due(Story(store, now=NOW), {head_id: frozenset({body, code})})
     settle_upgrades(store)
-    found = seen(store, upgrade).outcomes
+    view = seen(store, upgrade)
+    assert view.head.conclusion is Conclusion.NEUTRAL, "it is about no change"
+    assert view.head.headline == "On torch 2.14: 8/10 tests ok, 2 regressions."
+    found = view.outcomes
     assert found is not None
     assert [(it.id, it.kind) for it in found.outcomes] == [
         (variant(code), OutcomeKind.BROKEN),
