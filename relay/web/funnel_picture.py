@@ -113,6 +113,7 @@ def _half(count: int, most: int) -> float:
 
 def counted(count: int, unit: str) -> str:
     """A count with its unit, which is cut where it is long."""
+    unit = unit.removesuffix("s") if count == 1 else unit
     shown = unit if len(unit) <= _UNIT_CAP else f"{unit[: _UNIT_CAP - 1]}\N{HORIZONTAL ELLIPSIS}"
     return f"{number(count)} {shown}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from relay.upgrade import words as report_words
 from relay.upgrade.document import FunnelPart
 from relay.web.funnel_picture import COUNT, FOOT, SLOPE, Band, Funnel, Text, counted, outline
 from relay.web.wording import number
@@ -17,7 +18,9 @@ _NAME_CAP = 13
 
 
 def upgrade_funnel(steps: Sequence[FunnelPart]) -> Funnel | None:
-    """The steps under each other; None where there are not two, for then there is nothing to see."""
+    """The steps under each other; None where there are not two, for then there is nothing to see. The duties are parts
+    beside each other, of which neither is what is left of the other: they stand in words only."""
+    steps = [step for step in steps if step.name not in report_words.DUTIES]
     if len(steps) < 2:
         return None
     most = max(1, *(step.left for step in steps))

@@ -110,9 +110,9 @@ def outcome_counts(found: OutcomesPart) -> str:
 def compared(view: UpgradeView) -> str:
     """What was compared, and how long it took."""
     total = sum(view.upgrade.changes.values())
-    files = f"{number(view.files_before)} test files before, {number(view.files_after)} after"
+    files = f"{number(view.files_before)} test {'file' if view.files_before == 1 else 'files'} before"
     took = f"; compared in {view.seconds:.1f} s" if view.seconds else ""
-    return f"{files}; {number(total)} {'test' if total == 1 else 'tests'} in either{took}"
+    return f"{files}, {number(view.files_after)} after; {tests(total)} in either{took}"
 
 
 def more_operators(shown: int, total: int) -> str:

@@ -17,6 +17,8 @@ from relay.contract import LogKind, Observation
 from relay.runs.creation import cancel_run
 from relay.settings import RelaySettings
 from relay.upgrade.keeping import keep_report, read_publication
+from relay.upgrade.running import open_execution
+from relay.upgrade.views import ExecutionAsked
 from tests.benchmarks.bench_pages import page_paths
 from tests.browser.chromium import WAIT_MS
 from tests.browser.inspection import inspect, sign_in, sticks_out, visitor
@@ -225,7 +227,17 @@ def test_the_pages_of_an_upgrade_with_one_of_everything(
     with context.store.writing() as session:
         kept, _ = keep_report(session, read_publication(upgrade_text(300)), "release duty", context.now())
         path = f"/upgrades/{kept.id}"
-    for address in ("/upgrades", path, f"{path}?duty=new", f"{path}?cause=make_tensor", f"{path}?q=nobody"):
+        other, _ = keep_report(session, read_publication(upgrade_text(60)), "release duty", context.now())
+        open_execution(session, other, ExecutionAsked(), "pytorch/pytorch", context.now())
+        while_it_runs = f"/upgrades/{other.id}"
+    for address in (
+        "/upgrades",
+        path,
+        f"{path}?duty=new",
+        f"{path}?cause=make_tensor",
+        f"{path}?q=nobody",
+        while_it_runs,
+    ):
         with subtests.test(page=address):
             looked_at.goto(url + address)
             for fold in looked_at.locator("details").all()[:6]:

@@ -58,7 +58,9 @@ def upgrade_report(
             FunnelStep("all variants", tests * 96, "variants", "Every test with every operator and dtype, estimated."),
             FunnelStep("on the device", tests * 11, "variants", "What the manifests let run, estimated."),
             FunnelStep("tests", tests, "tests", "Without operators and dtypes."),
+            FunnelStep("changed", sum(it.change is not TestChange.UNCHANGED for it in changed), "tests", ""),
             FunnelStep("must assess", counts[Duty.MUST], "tests", "Governed and changed."),
+            FunnelStep("should assess", counts[Duty.SHOULD], "tests", "What they test changed."),
             FunnelStep("causes", len(pressing), "causes", "One look at each settles its tests."),
         ),
         variants=tuple(

@@ -124,6 +124,7 @@ def _report(context: RelayContext, shown: Shown, wanted: TestFilter) -> HTMLResp
             CauseLink(it.cause, it.tests, address(path, given, {"cause": it.cause}, "tests")) for it in found.causes
         ],
         without_cause=address(path, given, {"cause": None}, "tests"),
+        notes=tuple(dict.fromkeys((*view.notes, *view.operators.notes))),
         ran=shown.ran,
         outcomes=shown.ran.outcomes if shown.ran else view.outcomes,
         tests=found.tests,
