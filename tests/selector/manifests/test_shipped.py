@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,15 @@ def test_they_expect_what_their_comments_say(
     path, method = f"test/{file}.py", f"{base}{suffix}"
     (planned,) = plan([CollectedTest(f"{path}::TSPYRE::{method}", path, "T", base, method)], shipped, "spyre")
     assert planned.expectation.mode == mode
+
+
+def test_what_their_models_use_was_recorded_with_the_packages_that_are_pinned(shipped: ManifestSet) -> None:
+    """Else a change may lead to none of them: `relay manifest model-ops --write`."""
+    extras = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    pins = dict(pin.split("==") for extra in ("emulator", "models") for pin in extras[extra] if "==" in pin)
+    packages = ", ".join(f"{name} {pins[name]}" for name in ("torch", "transformers"))
+    assert len(shipped.models) == 7
+    for model in shipped.models.values():
+        assert model.uses is not None
+        assert str(model.uses.recorded_with).replace("+cpu", "") == packages
+        assert len(model.uses.operators) > 20
