@@ -7,7 +7,8 @@ this environment. A release that needs the libraries of an accelerator is import
 Compared are entry by entry the class, the dtypes of values and gradients for a device out of the tree, the number of
 decorators and for which tests each is; the lists that tests are generated from; and, of two releases, which entries
 came and went, which have other dtypes, and that each whose decorators are for other tests or devices is told. What the
-text does not tell is listed. Prints a line for each thing compared, and what is unequal. Exit code 1 when anything is.
+text does not tell is listed. With `--samples` the inputs of each entry are made by both releases, and each that makes
+others must be told. Prints a line for each thing compared, and what is unequal. Exit code 1 when anything is.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from selector.upgrade.types import OpInfoAspect, OpInfoChange, TestChange
 from tests.benchmarks.imported_operators import Imported, ImportedEntry, read_imported
 
 _SHOWN = 20
+_ABOUT_INPUTS = (OpInfoAspect.SAMPLES, OpInfoAspect.DTYPES, OpInfoAspect.OTHER)
 
 
 @dataclass(slots=True)
@@ -59,9 +61,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("base")
     parser.add_argument("head", nargs="?")
+    parser.add_argument("--samples", action="store_true", help="make the inputs as well: a minute more a release")
     wanted = parser.parse_args()
     account = Account()
-    sides = [_side(environment, account) for environment in (wanted.base, wanted.head) if environment]
+    environments = [environment for environment in (wanted.base, wanted.head) if environment]
+    sides = [_side(environment, account, samples=wanted.samples) for environment in environments]
     if len(sides) == 2:
         compare_differences(*sides[0], *sides[1], account)
     print("\n".join(account.lines()))
@@ -105,6 +109,9 @@ def compare_differences(
         account.count("whether dtypes are others", name, _has(change, OpInfoAspect.DTYPES), other)
         if _on_devices(old[name]) != _on_devices(new[name]):
             account.count("decorators that are others", name, change is not None, True)
+        if old[name].samples != new[name].samples:
+            told = any(_has(change, aspect) for aspect in _ABOUT_INPUTS)
+            account.count("inputs that are others", name, told, True)
     aspects = Counter(aspect.value for change in found.values() for aspect in change.aspects)
     print(f"differences: {len(came)} came ({', '.join(came)}), {len(went)} went ({', '.join(went)})")
     print(
@@ -112,7 +119,7 @@ def compare_differences(
     )
 
 
-def _side(environment: str, account: Account) -> tuple[OperatorTable, Imported]:
+def _side(environment: str, account: Account, *, samples: bool) -> tuple[OperatorTable, Imported]:
     spec = importlib.util.find_spec("torch")
     installed = Path(spec.origin).parents[1] if spec is not None and spec.origin else Path()
     root = installed if environment == "installed" else Path(environment.split(os.pathsep, maxsplit=1)[0])
@@ -120,7 +127,7 @@ def _side(environment: str, account: Account) -> tuple[OperatorTable, Imported]:
     table = read_operators(InstalledWheel(root))
     seconds = time.process_time() - start
     try:
-        imported = read_imported("" if environment == "installed" else environment)
+        imported = read_imported("" if environment == "installed" else environment, samples=samples)
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"torch in {environment} cannot be imported: {error.stderr[-500:]}") from error
     print(f"{imported.version}: {len(table.entries)} entries read in {seconds:.1f} s of processor time")
