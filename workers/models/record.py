@@ -7,9 +7,14 @@ after `error: `, and exit code 1. A process of its own, because torch is importe
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+from workers.runner.child.device import WEIGHTS_VARIABLE
+
+#: As a worker is told it (`workers.settings`).
+_WEIGHTS = "RELAY_MODEL_WEIGHTS"
 _PACKAGES = ("torch", "transformers")
 
 
@@ -27,6 +32,8 @@ def main() -> int:
 
 
 def _uses(check: dict[str, object]) -> dict[str, list[str]]:
+    if _WEIGHTS in os.environ:
+        os.environ[WEIGHTS_VARIABLE] = os.environ[_WEIGHTS]
     from workers.models.child.uses import uses  # noqa: PLC0415 - without torch that is the answer
 
     return uses(check)
@@ -34,7 +41,8 @@ def _uses(check: dict[str, object]) -> dict[str, list[str]]:
 
 def _sentence(error: Exception) -> str:
     words = " ".join(str(error).split())[:1_000]
-    return words if type(error).__name__ == "ModelError" else f"{type(error).__name__}: {words}"
+    ours = any(cls.__name__ == "ModelError" for cls in type(error).__mro__)  # its module needs torch
+    return words if ours else f"{type(error).__name__}: {words}"
 
 
 def _versions(packages: tuple[str, ...]) -> list[str]:

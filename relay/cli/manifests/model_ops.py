@@ -6,6 +6,7 @@ A model is made and called in a process of its own; the workers' room, which own
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Importing torch and a package of models takes most of it.
 _TIMEOUT_S = 600.0
+#: Where `weights` of a model begin, as on a worker.
+_WEIGHTS = "RELAY_MODEL_WEIGHTS"
 
 
 def model_ops(
@@ -81,7 +84,8 @@ def _seen(shown: Output, model: ModelRules) -> ModelUses:
 
     name, asked = model.check.name, json.dumps(model.check.as_json())
     shown.note(text.recording(name))
-    answer = run_program("workers.models.record", (), {}, shown.note, timeout_s=_TIMEOUT_S, asked=asked)
+    told = {_WEIGHTS: os.environ[_WEIGHTS]} if _WEIGHTS in os.environ else {}
+    answer = run_program("workers.models.record", (), told, shown.note, timeout_s=_TIMEOUT_S, asked=asked)
     if answer.code:
         raise Failure(text.not_run(name, answer.error), text.not_run_hint(), code="model_not_run")
     return ModelUses.model_validate_json(answer.output)
