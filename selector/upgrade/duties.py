@@ -63,7 +63,7 @@ class Duties:
         """What is to be done about a test. None: it is in no manifest and nothing of the device's team's."""
         ruling = self._governing.ruling_of(changed)
         if changed.change is TestChange.ADDED or self._came_in(changed):
-            return self._new(changed.test, ruling)
+            return self._new(changed, ruling)
         return self._known(changed, ruling) if ruling.is_listed else None
 
     def _came_in(self, changed: ChangedTest) -> bool:
@@ -71,17 +71,20 @@ class Duties:
         before = self._governing.ruling(changed.former) if changed.former is not None else None
         return before is not None and not before.is_listed and self._governing.ruling(changed.test).is_listed
 
-    def _new(self, test: BaseTest, ruling: Ruling) -> Verdict | None:
+    def _new(self, changed: ChangedTest, ruling: Ruling) -> Verdict | None:
+        test, new = changed.test, "new"
+        if changed.former is not None:
+            new = f"it came in from {changed.former.file}"
         if ruling.names:
             duty, what = (Duty.MUST, "governed") if ruling.runs else (Duty.NOTHING, "skipped")
-            return Verdict(duty, f"new, and {what} already; {ruling.said}", TestChange.ADDED)
+            return Verdict(duty, f"{new}, and {what} already; {ruling.said}", TestChange.ADDED)
         entry = self._head.tests.get(test)
         if entry is not None and runs_elsewhere_only(entry):
-            reason = "new, and kept to upstream's own devices"
+            reason = f"{new}, and kept to upstream's own devices"
             return Verdict(Duty.NOTHING, reason, TestChange.ADDED) if ruling.is_listed else None
         if ruling.rules is not None:
             mode, why = self._suggesting.suggest(test)
-            return Verdict(Duty.NEW, f"no entry names it; {ruling.said}; {why}", TestChange.ADDED, mode)
+            return Verdict(Duty.NEW, f"{new}, and no entry names it; {ruling.said}; {why}", TestChange.ADDED, mode)
         return self._unlisted(test, ruling) if self._head.is_generic(test, self._device) else None
 
     def _unlisted(self, test: BaseTest, ruling: Ruling) -> Verdict | None:

@@ -62,7 +62,7 @@ def compare_marks(before: CatalogTest, after: CatalogTest) -> Marking:
     mark, so the answer may be empty for decorators that differ."""
     gone, come = Counter(before.marks) - Counter(after.marks), Counter(after.marks) - Counter(before.marks)
     changed = {mark.name for mark in gone} & {mark.name for mark in come}
-    signs = [(f"~{name}", name) for name in changed]
+    signs = [(f"{name}(other arguments)", name) for name in changed]
     signs += [(f"-{mark.name}", mark.name) for mark in gone if mark.name not in changed]
     signs += [(f"+{mark.name}", mark.name) for mark in come if mark.name not in changed]
     ordered = sorted(set(signs), key=lambda sign: (sign[1], sign[0]))

@@ -76,6 +76,7 @@ def test_a_test_that_came_from_a_file_in_no_manifest_is_new_to_the_manifests() -
     one = verdict(came)
     assert one is not None
     assert (one.duty, one.suggested) == (Duty.NEW, Mode.SKIP)
+    assert one.reason.startswith("it came in from test/test_out.py, and no entry names it")
 
 
 @pytest.mark.parametrize(
