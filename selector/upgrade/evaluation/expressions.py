@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
+from selector.upgrade.evaluation.relations import SIZE_LIMIT, as_set, compared, hashable, operation
 from selector.upgrade.evaluation.values import (
-    Applied,
     CannotTellError,
     Dtype,
     External,
@@ -16,18 +15,12 @@ from selector.upgrade.evaluation.values import (
     Instance,
     Unread,
     Value,
-    equal,
-    is_plain,
-    same,
 )
 
-#: Items of one list or letters of one text that are built; more is no database of anyone's.
-SIZE_LIMIT = 100_000
 _BUILT_IN = frozenset(
     {"all", "any", "callable", "dict", "frozenset", "getattr", "isinstance", "len", "list", "locals", "object", "set",
      "sorted", "str", "super", "tuple"}
 )  # fmt: skip
-_OF_SETS = {ast.Sub: operator.sub, ast.BitOr: operator.or_, ast.BitAnd: operator.and_}
 
 
 class Expressions(ABC):
@@ -92,15 +85,13 @@ class Expressions(ABC):
     def _worked_out(self, node: ast.expr, frame: Frame) -> Value:
         match node:
             case ast.BinOp():
-                return _operation(node.op, self.evaluate(node.left, frame), self.evaluate(node.right, frame))
+                return operation(node.op, self.evaluate(node.left, frame), self.evaluate(node.right, frame))
             case ast.BoolOp():
                 return self._and_or(node, frame)
             case ast.UnaryOp():
                 return self._unary(node, frame)
             case ast.Compare() if len(node.ops) == 1:
-                return _compared(
-                    node.ops[0], self.evaluate(node.left, frame), self.evaluate(node.comparators[0], frame)
-                )
+                return compared(node.ops[0], self.evaluate(node.left, frame), self.evaluate(node.comparators[0], frame))
             case ast.IfExp():
                 chosen = self.holds(self.evaluate(node.test, frame))
                 if chosen is None:
@@ -234,21 +225,6 @@ class Expressions(ABC):
                 yield from self._rounds(others, frame)
 
 
-def hashable(value: Value) -> Value:
-    """A key of a dict. Raises `CannotTellError` for what is not known well enough to be one."""
-    if isinstance(value, str | int | float | Dtype | External | tuple) or value is None:
-        return value
-    raise CannotTellError("a key is not known")
-
-
-def as_set(items: Iterator[Value]) -> set[Value]:
-    """Raises `CannotTellError` for items of which equality is not known."""
-    found = list(items)
-    if not all(map(is_plain, found)):
-        raise CannotTellError("not all of a set is known")
-    return set(found)
-
-
 def _named(name: str, frame: Frame) -> Value:
     holder = frame.holder(name)
     if holder is not None:
@@ -256,39 +232,3 @@ def _named(name: str, frame: Frame) -> Value:
     if name in _BUILT_IN:
         return External(f"builtins.{name}")
     raise CannotTellError(f"{name} is not known")
-
-
-def _operation(how: ast.operator, one: Value, other: Value) -> Value:
-    """Sums of sequences and texts, differences and unions of sets."""
-    if isinstance(one, set) and isinstance(other, set) and type(how) in _OF_SETS:
-        return _OF_SETS[type(how)](one, other)
-    alike = any(isinstance(one, kind) and isinstance(other, kind) for kind in (tuple, list, str))
-    if isinstance(how, ast.Add) and alike and len(one) + len(other) < SIZE_LIMIT:
-        return operator.add(one, other)
-    raise CannotTellError("it is of something not known")
-
-
-def _compared(how: ast.cmpop, one: Value, other: Value) -> bool:
-    negated = isinstance(how, ast.IsNot | ast.NotEq | ast.NotIn)
-    match how:
-        case ast.Is() | ast.IsNot():
-            known = same(one, other)
-        case ast.Eq() | ast.NotEq():
-            known = equal(one, other)
-        case ast.In() | ast.NotIn():
-            known = _is_in(one, other)
-        case ast.Gt() | ast.GtE() if isinstance(one, Applied) and isinstance(one.function, External):
-            # of a library's version; the tests of a release run with libraries as new as it is
-            known = True if one.function.name.endswith("Version") and isinstance(other, str) else None
-        case _:
-            known = None
-    if known is None:
-        raise CannotTellError("it depends on what is not known")
-    return known is not negated
-
-
-def _is_in(value: Value, container: Value) -> bool | None:
-    if not isinstance(container, dict | list | tuple | set):
-        return None
-    answers = [equal(value, item) for item in container]
-    return True if True in answers else None if None in answers else False

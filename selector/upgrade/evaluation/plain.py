@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from selector.upgrade.evaluation.expressions import SIZE_LIMIT, Expressions, as_set
+from selector.upgrade.evaluation.expressions import Expressions
+from selector.upgrade.evaluation.relations import SIZE_LIMIT, as_set
 from selector.upgrade.evaluation.values import (
     Applied,
     Bound,
