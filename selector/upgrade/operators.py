@@ -1,4 +1,4 @@
-"""What differs between upstream's databases of operators in two trees: `compare_operators`.
+"""What differs between upstream's databases of operators in two trees: `compare_tables`.
 
 An entry differs by what it says, or by a function that it uses and that another text now stands for. What nearly every
 entry uses is told once, in a note, for it says nothing about any one operator.
@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from selector.catalog.store import CatalogCache
-from selector.trees import SourceTree
 from selector.upgrade.operator_entries import UPSTREAM_DEVICES
-from selector.upgrade.operator_reading import read_operators
 from selector.upgrade.operator_table import Argument, Decorator, OperatorEntry, OperatorTable
 from selector.upgrade.operator_uses import ChangedUses, is_everybodys
 from selector.upgrade.types import Evidence, OpInfoAspect, OpInfoChange, OpInfoDifference, TestChange
@@ -21,13 +18,8 @@ _SHOWN = 6
 _Found = Iterator[tuple[OpInfoAspect, Evidence]]
 
 
-def compare_operators(base: SourceTree, head: SourceTree, cache: CatalogCache | None = None) -> OpInfoDifference:
-    """The entries that came, went or differ."""
-    return compare_tables(read_operators(base, cache), read_operators(head, cache))
-
-
 def compare_tables(before: OperatorTable, after: OperatorTable) -> OpInfoDifference:
-    """The same of tables that are read already."""
+    """The entries that came, went or differ."""
     uses, given = ChangedUses(before, after), _Given(before, after)
     names = sorted(before.entries.keys() | after.entries.keys())
     changes = (_change(before.entries.get(name), after.entries.get(name), uses, given) for name in names)

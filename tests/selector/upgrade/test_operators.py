@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from selector.upgrade.operators import compare_operators
+from selector.upgrade.operator_reading import read_operators
+from selector.upgrade.operators import compare_tables
 from selector.upgrade.types import OpInfoAspect, OpInfoChange, OpInfoDifference, TestChange
 from tests.selector.upgrade.operator_texts import DATABASE, FOLDER, library
 
@@ -13,7 +14,7 @@ def entry(arguments: str, name: str = "addmm") -> str:
 
 def compared(before: str, after: str, replaced: tuple[str, str] = ("", "")) -> OpInfoDifference:
     """`replaced`: a text of the newer tree, and what stands there instead."""
-    return compare_operators(library(before), library(after, replaced=replaced))
+    return compare_tables(read_operators(library(before)), read_operators(library(after, replaced=replaced)))
 
 
 def the_one(difference: OpInfoDifference) -> OpInfoChange:
@@ -113,7 +114,7 @@ def test_a_sample_function_in_another_file_is_the_same_function() -> None:
     imported = "from torch.testing._internal.opinfo.far import sample_inputs_far\n"
     for moved, count in ((text, 0), (text.replace("yield device", "yield None"), 1)):
         after = library(imported + used, {f"{FOLDER}/opinfo/far.py": moved})
-        assert len(compare_operators(library(text + used), after).changes) == count
+        assert len(compare_tables(read_operators(library(text + used)), read_operators(after)).changes) == count
 
 
 def test_what_everybody_uses_is_told_once() -> None:
