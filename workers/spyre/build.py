@@ -29,6 +29,7 @@ from workers.spyre.cache import (
     flags_for,
     is_supported,
     library_for,
+    supported_series,
 )
 from workers.spyre.seal import Seal, SealError, add_seal, read_seal
 
@@ -105,8 +106,8 @@ def torch_in(folder: Path) -> TorchInstall:
     version = _version_in(folder)
     if not is_supported(version):
         raise DeviceBuildError(
-            f"torch {version or 'of an unknown version'} is installed, but the device needs torch {TORCH_SERIES}: "
-            f"pip install 'torch=={TORCH_SERIES}.0'"
+            f"torch {version or 'of an unknown version'} is installed, but the device needs torch "
+            f"{supported_series()}: pip install 'torch=={TORCH_SERIES[0]}.0'"
         )
     return TorchInstall(folder, version)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 CACHE_VARIABLE = "RELAY_DEVICE_CACHE"
 
-#: The device is written against the C++ interfaces of this torch minor version.
-TORCH_SERIES = "2.13"
+#: The device is written against the C++ interfaces of these torch minor versions, the usual one first.
+TORCH_SERIES = ("2.13", "2.14")
 
 #: The one file that is compiled lies here, with what it includes.
 SOURCES = Path(__file__).parent / "native"
@@ -58,7 +58,12 @@ def default_cache() -> Path:
 
 def is_supported(torch_version: str) -> bool:
     """Whether the device can be built for this torch at all."""
-    return torch_version.startswith(TORCH_SERIES + ".")
+    return torch_version.startswith(tuple(f"{series}." for series in TORCH_SERIES))
+
+
+def supported_series() -> str:
+    """The minor versions of torch that the device can be built for, in words: `2.13 or 2.14`."""
+    return " or ".join(TORCH_SERIES)
 
 
 def library_for(cache: Path, torch_version: str, device: str = USUAL_NAME) -> Path:

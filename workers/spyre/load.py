@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 
 from workers.spyre.cache import (
-    TORCH_SERIES,
     USUAL_NAME,
     CacheError,
     candidates,
     default_cache,
     is_supported,
     library_for,
+    supported_series,
 )
 from workers.spyre.profile import PROFILE_VARIABLE, Profile, ProfileError, load_profile
 from workers.spyre.seal import Seal, SealError, read_seal
@@ -61,8 +61,8 @@ def find_library() -> Path:
     version = str(torch.__version__)
     if not is_supported(version):
         raise DeviceLoadError(
-            f"it is written for torch {TORCH_SERIES}, this is torch {version}. "
-            f"Install torch {TORCH_SERIES}, then run `relay device build`."
+            f"it is written for torch {supported_series()}, this is torch {version}. "
+            f"Install torch {supported_series()}, then run `relay device build`."
         )
     try:
         cache = default_cache()

@@ -76,13 +76,13 @@ def test_another_torch_series_is_one_line(run_python: Run, tmp_path: Path) -> No
     """A torch that the device was not written for is told before anything is looked for."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(
-        "__version__ = '2.14.0'\nfrom workers.spyre import autoload\nautoload()\n"
+        "__version__ = '2.15.0'\nfrom workers.spyre import autoload\nautoload()\n"
     )
     done = run_python("-c", "import torch; print(torch.__version__)", PYTHONPATH=str(tmp_path))
-    assert done.stdout == "2.14.0\n"
+    assert done.stdout == "2.15.0\n"
     assert done.stderr == (
-        "spyre: no device: it is written for torch 2.13, this is torch 2.14.0. "
-        "Install torch 2.13, then run `relay device build`.\n"
+        "spyre: no device: it is written for torch 2.13 or 2.14, this is torch 2.15.0. "
+        "Install torch 2.13 or 2.14, then run `relay device build`.\n"
     )
 
 

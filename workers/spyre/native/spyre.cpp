@@ -16,7 +16,9 @@
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
 
-static_assert(TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 13, "written against the interfaces of torch 2.13");
+static_assert(
+    TORCH_VERSION_MAJOR == 2 && (TORCH_VERSION_MINOR == 13 || TORCH_VERSION_MINOR == 14),
+    "written against the interfaces of torch 2.13 and 2.14");
 
 namespace spyre {
 namespace {
