@@ -95,6 +95,18 @@ def test_a_missing_package_is_refused_by_a_rule_with_the_next_step(models: Model
     }
 
 
+def test_a_model_that_cannot_be_made_is_told_without_the_machine_s_folders(
+    models: ModelBench, compat: Runner, tmp_path: Path
+) -> None:
+    """The detail ends on public pages."""
+    outcome = models.run(compat, replace(CHECK, arguments={"depth": 3}))["logits[float32]"]
+    first, *places = outcome.detail.split("\n")
+    assert first.endswith("TypeError: make() got an unexpected keyword argument 'depth'")
+    assert "workers/models/child/building.py" in places[-1]
+    assert not any(place.startswith("/") for place in places)
+    assert str(tmp_path) not in outcome.detail
+
+
 def test_a_model_that_ends_its_process_takes_one_test_with_it(models: ModelBench, compat: Runner) -> None:
     """As a test file's crash does."""
     source = models.tree.checkout / "test/tiny_model.py"

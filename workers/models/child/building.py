@@ -99,6 +99,9 @@ def _of_weights(transformers: Any, folder: str) -> Any:
             f"there is no folder {folder!r} with weights that tests may read; put it into the folder that the worker's "
             "RELAY_MODEL_WEIGHTS names."
         )
+    closed = next((file.name for file in sorted(path.iterdir()) if not os.access(file, os.R_OK)), None)
+    if closed is not None:  # safetensors writes files for its own user alone, which tests are not
+        raise ModelError(f"tests may not read {closed} in the folder {folder!r}; let all users read it (chmod a+r).")
     configuration = transformers.AutoConfig.from_pretrained(path, local_files_only=True)
     architecture = next(iter(configuration.architectures or ()), "AutoModel")
     return _named(transformers, architecture).from_pretrained(path, local_files_only=True, dtype=torch.float32)

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -30,6 +31,7 @@ from workers.runner.child.reporting import import_folders
 #: Characters of one piece; a multiple of four, so that pieces are base64 each by itself.
 PIECE_CHARS = 512 << 10
 _FRAMES = 4
+_OWN = str(Path(__file__).parents[3]) + os.sep
 
 
 def carry_out(order: Order, channel: Channel, stderr: int) -> None:
@@ -50,7 +52,7 @@ def _make(check: Mapping[str, Any], order: Order, channel: Channel) -> None:
     try:
         text = base64.b64encode(made(check)).decode()
     except Exception as error:  # noqa: BLE001 - whatever a model raises is the answer
-        channel.send(Refused(_told(error, order.device)[: order.detail_chars]))
+        channel.send(Refused(_told(error, order)[: order.detail_chars]))
         return
     for start in range(0, len(text), PIECE_CHARS):
         channel.send(Piece(text[start : start + PIECE_CHARS]))
@@ -66,7 +68,7 @@ def _hold(task: Mapping[str, Any], ids: list[str], order: Order, channel: Channe
         try:
             detail = verdict(side, test)
         except Exception as error:  # noqa: BLE001 - whatever a model raises is the answer
-            detail = _told(error, order.device)
+            detail = _told(error, order)
         seconds = time.perf_counter() - began
         operators = [name[: order.operator_chars] for name in take_operators(order.device)[: order.operators]]
         observation = "failed" if detail else "passed"
@@ -79,15 +81,15 @@ def take_operators(device: str) -> list[str]:
     return take() if take is not None else []
 
 
-def _told(error: BaseException, device: str) -> str:
-    """An error as a detail: its message, and where it happened. Folders say nothing about models."""
+def _told(error: BaseException, order: Order) -> str:
+    """An error as a detail: its message, and where it happened. The machine's folders say nothing about models."""
     if isinstance(error, PackageMissingError):
-        return f"{device}{REFUSED}package-missing: {error}"
+        return f"{order.device}{REFUSED}package-missing: {error}"
     if isinstance(error, ModelError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     places = "\n".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
     text = f"{''.join(traceback.format_exception_only(error)).strip()}\n{places}"
-    for folder in import_folders():
+    for folder in (order.checkout + os.sep, _OWN, *import_folders()):
         text = text.replace(folder, "")
     return text
