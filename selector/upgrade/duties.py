@@ -27,6 +27,7 @@ _WHAT = {
 }
 _OF_NAMES = frozenset({TestChange.REMOVED, TestChange.MOVED, TestChange.RENAMED})
 _SHOWN_OPERATORS = 5
+_SHOWN_SYMBOLS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +105,11 @@ class Duties:
         change = self._strongest_seen(changed)
         if change is TestChange.UNCHANGED or (change is TestChange.CODE and not ruling.is_binding):
             return self._by_operators(changed, ruling, said)
+        what = f"{_WHAT[change]}{_named(changed, change)}"
         if why := self._why_nothing(changed, change, ruling):
-            return Verdict(Duty.NOTHING, f"{_WHAT[change]}, {why}{said}", change)
+            return Verdict(Duty.NOTHING, f"{what}, {why}{said}", change)
         duty = Duty.SHOULD if change is TestChange.CODE else Duty.MUST
-        return Verdict(duty, f"{_WHAT[change]}{said}", change)
+        return Verdict(duty, f"{what}{said}", change)
 
     def _why_nothing(self, changed: ChangedTest, change: TestChange, ruling: Ruling) -> str:
         """Why a change that the device can see asks for nothing, empty when it asks for something."""
@@ -155,6 +157,15 @@ class Duties:
         shown = ", ".join(f"{name} ({self._operators[name]})" for name in found[:_SHOWN_OPERATORS])
         reason = f"entries of operators that it runs over are others: {shown}{rest}{said}"
         return Verdict(Duty.SHOULD, reason, changed.change, operators=found)
+
+
+def _named(changed: ChangedTest, change: TestChange) -> str:
+    """What of its surroundings changed, by name; nothing for the test itself."""
+    if change not in (TestChange.HELPER, TestChange.CODE):
+        return ""
+    symbols = list(dict.fromkeys(found.symbol for found in changed.evidence if found.kind is change))
+    rest = f" and {len(symbols) - _SHOWN_SYMBOLS} more" if len(symbols) > _SHOWN_SYMBOLS else ""
+    return f" ({', '.join(symbols[:_SHOWN_SYMBOLS])}{rest})" if symbols else ""
 
 
 def _that_a_device_sees(operators: OpInfoDifference) -> Iterator[tuple[str, str]]:

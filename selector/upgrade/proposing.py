@@ -7,7 +7,8 @@ rest is told above the patch. Modes are never changed here; a test that is anoth
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import yaml
@@ -39,8 +40,8 @@ def propose_patch(report: UpgradeReport, documents: Sequence[ManifestDocument]) 
 
     Raises ManifestError when a manifest does not load.
     """
-    fates = _fates(report)
-    edited = [_Editing(document, fates) for document in documents]
+    fates, alive = _fates(report), _alive(report)
+    edited = [_Editing(document, fates, alive) for document in documents]
     texts = [editing.text() for editing in edited]
     told = [f"# {note}\n" for editing in edited for note in editing.notes]
     pairs = zip(documents, texts, strict=True)
@@ -58,6 +59,15 @@ def _fates(report: UpgradeReport) -> Fates:
     return found
 
 
+def _alive(report: UpgradeReport) -> Mapping[str, frozenset[str]]:
+    """The test methods of each file of the newer tree."""
+    found: dict[str, set[str]] = {}
+    for changed in report.difference.tests:
+        if changed.change is not TestChange.REMOVED:
+            found.setdefault(changed.test.file, set()).add(changed.test.name)
+    return {file: frozenset(names) for file, names in found.items()}
+
+
 def _diff(document: ManifestDocument, text: str) -> Iterator[str]:
     old, new = document.text.splitlines(keepends=True), text.splitlines(keepends=True)
     for line in difflib.unified_diff(old, new, f"a/{document.name}", f"b/{document.name}"):
@@ -70,19 +80,30 @@ class _Editing:
 
     document: ManifestDocument
     fates: Fates
+    alive: Mapping[str, frozenset[str]]
     notes: list[str] = field(default_factory=list, init=False)
 
     def text(self) -> str:
         """The text with what can be edited; the same where nothing can."""
         load_manifests([self.document])
-        blocks: dict[str, Mapping[str, object]] = {}
-        for block in yaml.load(self.document.text, Loader=CSafeLoader)["test_suite_config"]["files"]:
-            if (file := upstream_file(block["path"])) is not None:
-                blocks.setdefault(file, block)
         text = self.document.text
+        blocks = _blocks(text)
         for file, block in blocks.items():
             text = self._block(text, file, block, blocks)
+        for file, block in _blocks(text).items():
+            self.notes += self._for_a_person(file, block)
         return text
+
+    def _for_a_person(self, file: str, block: Mapping[str, object]) -> Iterator[str]:
+        """What no longer means a test and takes more than another name to mend."""
+        before = {method for listed, method in self.fates if listed == file}
+        after = self.alive.get(file, frozenset())
+        if before and not after:
+            yield f"{self.document.name}: upstream has no test in {file} any more; is its block still needed?"
+            return
+        for pattern in (method_part(name) for entry in _entries(block) for name in _names(entry)):
+            if is_pattern(pattern) and _matches(pattern, before) and not _matches(pattern, after):
+                yield f"{self.document.name}: the pattern {pattern} matches no test of {file} any more"
 
     def _block(
         self, text: str, file: str, block: Mapping[str, object], blocks: Mapping[str, Mapping[str, object]]
@@ -118,6 +139,19 @@ class _Editing:
             self.notes.append(f"{self.document.name}: {name} of {file} is left to a person; it may be {became} now")
             return None
         return now
+
+
+def _blocks(text: str) -> Mapping[str, Mapping[str, object]]:
+    """The blocks about upstream files, of several about one the first."""
+    found: dict[str, Mapping[str, object]] = {}
+    for block in yaml.load(text, Loader=CSafeLoader)["test_suite_config"]["files"]:
+        if (file := upstream_file(block["path"])) is not None:
+            found.setdefault(file, block)
+    return found
+
+
+def _matches(pattern: str, methods: Iterable[str]) -> bool:
+    return any(re.fullmatch(pattern, method) for method in methods)
 
 
 def _still_means(name: str, file: str, test: BaseTest) -> bool:

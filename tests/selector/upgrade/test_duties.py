@@ -11,6 +11,7 @@ from selector.upgrade.side import Side
 from selector.upgrade.types import (
     ChangedTest,
     Duty,
+    Evidence,
     OpInfoAspect,
     OpInfoChange,
     OpInfoDifference,
@@ -96,6 +97,14 @@ def test_a_move_that_the_entry_follows_asks_for_nothing(
     one = verdict(moved, entries=f"- names: ['{entry}']")
     assert one is not None
     assert one.duty is expected
+
+
+def test_a_reason_names_what_changed_around_the_test() -> None:
+    symbols = ("make_tensor", "fill", "make_tensor", "a", "b")
+    evidence = tuple(Evidence(TestChange.HELPER, symbol, "differs") for symbol in symbols)
+    one = verdict(ChangedTest(named("test_required"), (TestChange.HELPER,), evidence))
+    assert one is not None
+    assert "another (make_tensor, fill, a and 1 more); m.yaml:6" in one.reason
 
 
 def test_another_helper_is_for_those_that_run() -> None:

@@ -23,7 +23,8 @@ REPORT = UpgradeReport("1", "2", "spyre", TestDifference((), 1, 1), OpInfoDiffer
 
 
 def patch(document: ManifestDocument, *tests: ChangedTest) -> str:
-    return propose_patch(replace(REPORT, difference=TestDifference(tests, 1, 1)), [document])
+    stays = ChangedTest(named("test_that_stays"), (TestChange.UNCHANGED,))
+    return propose_patch(replace(REPORT, difference=TestDifference((*tests, stays), 1, 1)), [document])
 
 
 def lines(document: ManifestDocument, *tests: ChangedTest) -> list[str]:
@@ -107,6 +108,18 @@ def test_a_name_that_still_stands_for_a_test_stays() -> None:
 def test_a_guess_is_left_to_a_person_and_told() -> None:
     found = patch(manifest("- names: [test_a]"), became("test_a", named("test_new"), confidence=0.6))
     assert found == f"# m.yaml: test_a of {FILE} is left to a person; it may be {named('test_new')} now\n"
+
+
+def test_a_pattern_that_matches_nothing_any_more_is_told() -> None:
+    document = manifest("- names: ['test_a.*', test_x]")
+    found = patch(document, became("test_a_one", None), became("test_x", named("test_x")))
+    assert found == f"# m.yaml: the pattern test_a.* matches no test of {FILE} any more\n"
+
+
+def test_a_block_about_a_file_that_is_gone_is_told() -> None:
+    gone = replace(REPORT, difference=TestDifference((became("test_a", None),), 1, 0))
+    found = propose_patch(gone, [manifest("- names: [test_a]\n  mode: skip")])
+    assert found.startswith(f"# m.yaml: upstream has no test in {FILE} any more; is its block still needed?\n--- a/")
 
 
 def test_a_block_that_cannot_be_edited_in_place_is_left_and_told() -> None:
