@@ -32,7 +32,7 @@ _HERE = Path(__file__).parent / "page"
 #: Findings of one duty that the page shows, rows of a table, and pieces of evidence of one test.
 _FINDINGS = 5_000
 _ROWS = 2_000
-_EVIDENCE = 5
+_EVIDENCE = 3
 
 
 def to_html(report: UpgradeReport) -> str:
