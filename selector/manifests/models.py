@@ -80,8 +80,8 @@ TOLERANCES: Mapping[str, DtypeTolerance] = {
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
     """One model and what is looked at. Exactly one of `import_path` (`package.module:factory`, called with `arguments`,
-    gives a `torch.nn.Module`), `transformers` and `weights` (a folder in that of `RELAY_MODEL_WEIGHTS`, in the transformers
-    package's form) says where it comes from.
+    gives a `torch.nn.Module`), `transformers` and `weights` (a folder in that of `RELAY_MODEL_WEIGHTS`, in
+    the transformers package's form) says where it comes from.
 
     Parameters are made on the CPU as float32 after `torch.manual_seed(seed)`, then cast. `output` names the attribute
     of the answer that is compared (`logits`, `last_hidden_state`); empty takes the answer itself. `tolerances` has
