@@ -22,7 +22,7 @@ def show_report(out: Output, report: UpgradeReport) -> None:
         return
     out.say(one_line(f"{words.title(report)}: {words.compared(report)}"))
     if counts := words.all_changes(changes_by_file(report)[0][1]):
-        out.say(f"tests: {counts}")
+        out.say(counts)
     out.say()
     steps = [(one_line(it.name), f"{it.left:,}", it.unit, one_line(it.summary)) for it in report.funnel]
     out.table(("STEP", "LEFT", "OF", "WHAT IT IS"), steps)
@@ -69,11 +69,11 @@ def _show_rest(out: Output, report: UpgradeReport) -> None:
     if operators.before or operators.after:
         out.say(words.operators_differ(operators))
     if report.variants:
-        out.say(words.counted(len(report.variants), "generated test") + " will appear")
+        out.say(words.numbered(words.VARIANTS, len(report.variants)))
     if report.outcomes is not None:
         _show_outcomes(out, report.outcomes)
     for summary in report.summaries:
-        out.say(one_line(f"{summary.area} ({summary.model} says): {summary.text}", 2_000))
+        out.say(one_line(words.said_by_model(summary), 2_000))
     notes = notes_of(report)
     for note in notes[:_NOTES]:
         out.note(f"note: {one_line(note, 1_000)}")

@@ -29,9 +29,9 @@ def to_markdown(report: UpgradeReport) -> str:
     that is left; what has none is cut, and says so."""
     text = f"## {code(words.title(report))}\n\n{words.compared(report)}.\n"
     if counts := words.all_changes(changes_by_file(report)[0][1]):
-        text += f"\nTests: {counts}.\n"
+        text += f"\n{counts}.\n"
     if address := links.comparison(report.origin):
-        text += f"\n[The whole comparison]({address})\n"
+        text += f"\n[{words.COMPARISON}]({address})\n"
     for name, lines in _sections(report):
         text += f"\n### {name}\n\n" + _fitting(lines(report), (TEXT_CAP - size(text)) // 2)
     return text
@@ -52,31 +52,29 @@ _Lines = Callable[[UpgradeReport], Iterator[str]]
 
 def _sections(report: UpgradeReport) -> Iterator[tuple[str, _Lines]]:
     """What has something to say, the most pressing first."""
-    yield "Funnel", _funnel
+    yield words.FUNNEL, _funnel
     if report.outcomes is not None:
-        yield "Results on both releases", _outcomes
+        yield words.RESULTS, _outcomes
     if report.difference.tests:
         for duty, lines in ((Duty.MUST, _must), (Duty.SHOULD, _should), (Duty.NEW, _new)):
             yield _heading(report, duty), lines
     if report.operators.changes:
-        yield f"Operators ({len(report.operators.changes):,} entries differ)", _operators
+        yield words.numbered(words.OPERATORS, len(report.operators.changes)), _operators
     if report.variants:
-        yield f"Generated tests that will appear ({len(report.variants):,})", _variants
+        yield words.numbered(words.VARIANTS, len(report.variants)), _variants
     if report.summaries:
-        yield "In a model's words", _summaries
+        yield words.SUMMARIES, _summaries
     if notes := notes_of(report):
-        yield f"Notes ({len(notes)})", _notes
+        yield words.numbered(words.NOTES, len(notes)), _notes
 
 
 def _heading(report: UpgradeReport, duty: Duty) -> str:
     findings = with_duty(report, duty)
-    if not findings:
-        return f"{duty.value.capitalize()} (0)"
-    return f"{duty.value.capitalize()} ({len(findings):,} in {words.counted(len(causes_of(findings)), 'group')})"
+    return words.duty(duty, len(findings), len(causes_of(findings)))
 
 
 def _funnel(report: UpgradeReport) -> Iterator[str]:
-    yield "| Step | Left | |"
+    yield f"| {words.STEP} | {words.LEFT} | |"
     yield "|---|---:|---|"
     for step in report.funnel:
         summary = code(step.summary).replace("|", "\\|") if step.summary else ""
@@ -160,7 +158,7 @@ def _new(report: UpgradeReport) -> Iterator[str]:
 
 def _operators(report: UpgradeReport) -> Iterator[str]:
     """Entries by what differs, the rarest first: what happened to most is least to be looked at."""
-    yield f"{report.operators.before:,} entries before, {report.operators.after:,} after.\n"
+    yield f"{words.entries(report.operators)}.\n"
     groups: dict[str, list[str]] = {}
     for change in report.operators.changes:
         groups.setdefault(words.operator(change), []).append(code(change.name))

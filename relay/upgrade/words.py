@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from selector.types import Mode
 from selector.upgrade.types import (
+    AreaSummary,
     ChangedTest,
     Duty,
     Finding,
@@ -42,6 +43,29 @@ OUTCOMES = {
     OutcomeKind.FLAKY: "did not end the same each time on one release",
     OutcomeKind.FIXED: "did not pass before and does now",
 }
+
+
+COMPARISON = "The whole comparison"
+FUNNEL, STEP, LEFT = "Funnel", "Step", "Left"
+RESULTS = "Results on both releases"
+OPERATORS = "Operators that differ"
+VARIANTS = "Generated tests that will appear"
+SUMMARIES = "In a model's words"
+NOTES = "Notes"
+
+
+def numbered(heading: str, number: int) -> str:
+    return f"{heading} ({number:,})"
+
+
+def duty(which: Duty, tests: int, groups: int) -> str:
+    """`Must assess (12 in 3 groups)`."""
+    told = f"{tests:,} in {counted(groups, 'group')}" if tests else "0"
+    return f"{which.value.capitalize()} ({told})"
+
+
+def entries(difference: OpInfoDifference) -> str:
+    return f"{counted(difference.before, 'entry')} before, {difference.after:,} after"
 
 
 def title(report: UpgradeReport) -> str:
@@ -121,6 +145,10 @@ def by_model(model: str) -> str:
     return f"Written by the model {model} about this area of the change. Nothing is counted by it, and it may be wrong."
 
 
+def said_by_model(summary: AreaSummary) -> str:
+    return f"{summary.area} (the model {summary.model} says): {summary.text}"
+
+
 def more(number: int, what: str) -> str:
     return f"and {counted(number, f'more {what}')}; the report in JSON has all of them"
 
@@ -130,8 +158,9 @@ def by_file() -> str:
 
 
 def all_changes(counts: Mapping[TestChange, int]) -> str:
-    """`3 new, 2 removed, 40 unchanged`."""
-    return ", ".join(f"{counts[change]:,} {said}" for change, said in CHANGES.items() if counts.get(change))
+    """`Tests: 3 new, 2 removed, 40 unchanged`; empty without any."""
+    told = ", ".join(f"{counts[change]:,} {said}" for change, said in CHANGES.items() if counts.get(change))
+    return f"Tests: {told}" if told else ""
 
 
 def cut_here() -> str:

@@ -24,7 +24,7 @@ def test_all_sections_have_their_place(report: UpgradeReport) -> None:
     headings = [line for line in to_markdown(report).splitlines() if line.startswith("### ")]
     assert [heading.partition(" (")[0] for heading in headings] == [
         *("### Funnel", "### Results on both releases", "### Must assess", "### Should assess"),
-        *("### New and ungoverned", "### Operators", "### Generated tests that will appear"),
+        *("### New and ungoverned", "### Operators that differ", "### Generated tests that will appear"),
         *("### In a model's words", "### Notes"),
     ]
 
@@ -41,7 +41,7 @@ def test_operators_are_told_by_what_differs_and_the_rarest_first(report: Upgrade
 
 def test_wheels_hold_no_tests_and_so_there_is_nothing_about_tests(report: UpgradeReport) -> None:
     text = to_markdown(replace(report, findings=(), difference=TestDifference((), 0, 0)))
-    assert "assess" not in text.partition("### Operators")[0].partition("### Funnel")[0]
+    assert "assess" not in text.partition("### Operators that differ")[0].partition("### Funnel")[0]
     assert "### Must" not in text
 
 
