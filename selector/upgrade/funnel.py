@@ -37,7 +37,7 @@ def funnel(
     assessed = [finding for finding in findings if finding.duty in _TO_ASSESS]
     for duty in _TO_ASSESS:
         left = sum(finding.duty is duty for finding in findings)
-        steps.append(FunnelStep(duty.value, left, "tests", _SUMMARIES[duty]))
+        steps.append(FunnelStep(duty.value, left, "tests", (_SUMMARIES if names else _OF_ANY)[duty]))
     if names:
         listed = {(governed.provenance, governed.note) for finding in assessed for governed in finding.governed}
         summary = f"of the {names} that the manifests list, {len(listed) / names:.1%}"
@@ -48,6 +48,8 @@ def funnel(
 
 
 _SUMMARIES = {
-    Duty.MUST: "governed, and another test than before",
-    Duty.SHOULD: "held to an outcome, and what they are about changed",
+    Duty.MUST: "that the manifests name, and that are gone or other tests now",
+    Duty.SHOULD: "that are held to an outcome, and whose subject changed",
 }
+#: The same without manifests, when every test counts as required.
+_OF_ANY = {Duty.MUST: "that are gone or other tests now", Duty.SHOULD: "whose subject changed"}

@@ -132,13 +132,15 @@ class _Judging:
         return VariantCounts(everything, sum(count for listed, count in totals if listed), running)
 
     def _notes(self, concerned: int) -> Iterator[str]:
+        rest = len(self.difference.tests) - concerned
+        who = "1 test is" if rest == 1 else f"{rest} tests are"
         if self.manifests is None:
             yield "no manifests were given: every test counts as required"
-        rest = len(self.difference.tests) - concerned
-        if rest == 1:
-            yield "1 test is in no manifest and asks for nothing; it is counted and not listed"
-        elif rest:
-            yield f"{rest} tests are in no manifest and ask for nothing; they are counted and not listed"
+            who += " new and not made for every device,"
+        else:
+            who += " in no manifest"
+        if rest:
+            yield f"{who} and {'asks' if rest == 1 else 'ask'} for nothing: counted, and not listed"
 
 
 _ORDER = {duty: number for number, duty in enumerate(Duty)}
