@@ -25,7 +25,7 @@ from selector.upgrade.types import Duty, TestChange, UpgradeReport
 
 _ROWS_AT_ONCE = 2_000
 #: Of lists that a page shows whole; the report's text has all of them.
-_SHOWN = 500
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from relay.upgrade.views import (
 )
 
 #: Causes in an answer; the smaller ones are many and settle little.
-CAUSES_SHOWN = 60
+CAUSES_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)

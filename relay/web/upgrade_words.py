@@ -115,6 +115,11 @@ def compared(view: UpgradeView) -> str:
     return f"{files}, {number(view.files_after)} after; {tests(total)} in either{took}"
 
 
+def more_causes(count: int) -> str:
+    """How many smaller ones are in the fold."""
+    return f"{number(count)} more, each of fewer tests" if count > 1 else "one more, of fewer tests"
+
+
 def more_operators(shown: int, total: int) -> str:
     """How many of a list are not here."""
     return f"The first {number(shown)} of {number(total)}; the report as JSON has all of them."

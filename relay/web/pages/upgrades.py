@@ -28,6 +28,8 @@ from relay.web.wording import Word
 PATH = "/upgrades"
 _REPORTS = 50
 _TESTS = 40
+#: Of lists that go on in a fold.
+_CAUSES_OPEN, _NOTES_OPEN = 12, 6
 #: No row has this id.
 _NO_ROW = 0
 _QUERY_CAP, _CAUSE_CAP = 200, 1_000
@@ -123,6 +125,8 @@ def _report(context: RelayContext, shown: Shown, wanted: TestFilter) -> HTMLResp
         causes=[
             CauseLink(it.cause, it.tests, address(path, given, {"cause": it.cause}, "tests")) for it in found.causes
         ],
+        causes_open=_CAUSES_OPEN,
+        notes_open=_NOTES_OPEN,
         without_cause=address(path, given, {"cause": None}, "tests"),
         notes=tuple(dict.fromkeys((*view.notes, *view.operators.notes))),
         ran=shown.ran,

@@ -51,7 +51,7 @@ def test_a_report_says_what_to_look_at_first(client: TestClient, number: int) ->
         *("On both releases", "1 broken by upgrade", "60 must assess", "40 should assess", "make_tensor"),
         *("test_case_0", "body changed", "test_area.yaml:3", "diff", "before", "after", "of 60", "Operators"),
         *("nn.functional.op_2", "gained bfloat16", "In a model", "a model's words", "<now>"),
-        *("may be wrong", "What the report does not know", "odd_syntax.py"),
+        *("may be wrong", "Notes", "odd_syntax.py"),
     )
 
 
