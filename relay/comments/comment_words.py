@@ -40,7 +40,8 @@ _TAKES: Mapping[Verb, str] = {Verb.TEST: " [all | TEST ...]", Verb.WHY: " TEST"}
 
 
 def heading(device: str) -> str:
-    return f"**oot-relay** for {code(device)}; `{PREFIX} help` lists the commands."
+    """Over all answers; without a device where there are several, of which each answer is about one."""
+    return f"**oot-relay**{f' for {code(device)}' if device else ''}; `{PREFIX} help` lists the commands."
 
 
 def asked(login: str, address: str) -> str:

@@ -29,7 +29,8 @@ def whole_comment(session: Session, settings: RelaySettings, repo: str, number: 
     query = select(CommentAnswer).where(*of_pull).order_by(CommentAnswer.id.desc()).limit(EARLIER + 1)
     shown = [_shown(row, settings.github_web_url) for row in session.scalars(query)]
     total = session.scalar(select(func.count()).select_from(CommentAnswer).where(*of_pull)) or 0
-    top = "\n".join([words.MARKER, words.heading(settings.device), "", *shown[:1]])
+    only = "" if settings.backend_places else settings.device
+    top = "\n".join([words.MARKER, words.heading(only), "", *shown[:1]])
     return _bounded(top, shown[1:], total - len(shown))
 
 

@@ -30,14 +30,19 @@ def test_retest_runs_the_failed_tests_again(scene: Scene) -> None:
 
 
 def test_a_command_is_about_the_first_device_unless_it_names_another(scene: Scene) -> None:
+    scene.comment("/relay help")
+    assert "**oot-relay** for `spyre`;" in scene.ours()
     scene.context = replace(
-        scene.context, backends=(*scene.context.backends, replace(scene.context.backends[0], device="quartz"))
+        scene.context,
+        settings=scene.context.settings.model_copy(update={"backends": "described-elsewhere"}),
+        backends=(*scene.context.backends, replace(scene.context.backends[0], device="quartz")),
     )
     scene.renew()
     scene.pull()
     scene.finished_run()
     scene.comment("/relay retest on quartz")
     assert "no run of" in scene.answer().lower()
+    assert "**oot-relay**;" in scene.ours()
     scene.comment("/relay test on quartz")
     made = scene.newest()
     assert (made.device, made.rerun_of, made.head_sha) == ("quartz", None, HEAD)
