@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relay.contract import BackendDescription, BackendError, read_backends
-from relay.errors import SettingsError
+from relay.errors import NotFoundError, SettingsError
 from relay.manifests import ManifestStore
 from relay.settings import RelaySettings
 
@@ -45,6 +45,14 @@ def descriptions(settings: RelaySettings) -> Sequence[BackendDescription]:
         return read_backends(settings.backend_places) if settings.backend_places else ()
     except BackendError as error:
         raise SettingsError(f"RELAY_BACKENDS: {error}") from error
+
+
+def not_served(device: str, served: Sequence[str]) -> NotFoundError:
+    """The refusal of what is asked about a device that this relay has no backend for, or by its worker."""
+    return NotFoundError(
+        f"The device {device} is not served here.",
+        f"Name one of {', '.join(served)}, or let the relay serve it (RELAY_BACKENDS, RELAY_DEVICE).",
+    )
 
 
 def with_main_device(settings: RelaySettings, served: Sequence[ServedBackend]) -> RelaySettings:

@@ -12,15 +12,15 @@ from relay.context import Context
 from relay.errors import ConflictError
 from relay.runs.audit_listing import audit_view, list_audits
 from relay.runs.audits import open_audit
+from relay.served import not_served
 from relay.web.auth import Operator
-from relay.web.manifests_api import not_served
 from relay.web.paging import Paged
 from relay.web.read_api import RunId
 from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
 
-_NOT_SERVED = not_served("basalt", "spyre, quartz")
+_NOT_SERVED = not_served("basalt", ("spyre", "quartz"))
 _NOTHING_NEW = ConflictError(
     "No push of pytorch/pytorch is on record yet.", "Wait for one; the relay audits what was pushed."
 )
@@ -56,7 +56,7 @@ def start(
     """Runs every test on the newest pushed head against the head of the audit before."""
     chosen = device or context.settings.device
     if context.backend_of(chosen) is None:
-        raise not_served(chosen, ", ".join(context.devices))
+        raise not_served(chosen, context.devices)
     with context.store.writing() as session:
         run = open_audit(session, context.settings.upstream_repo, chosen, context.now())
         record_action(session, operator, "audit.start", context.now(), subject=f"audit {run.id}", run_id=run.id)

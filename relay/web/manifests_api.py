@@ -7,22 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from relay.context import Context, RelayContext
-from relay.errors import NotFoundError
 from relay.manifest_report import promotions, report_on
 from relay.manifest_views import ManifestsView
 from relay.runs.excused import excused_attempts
-from relay.served import ServedBackend
+from relay.served import ServedBackend, not_served
 from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1", tags=["read"])
 
 
-def not_served(device: str, served: str) -> NotFoundError:
-    """The refusal of a question about a device that this relay has no backend for."""
-    return NotFoundError(f"The device {device} is not served here.", f"Ask about one that is: {served}.")
-
-
-@router.get("/manifests", summary="The manifests in use", responses=refuses(not_served("basalt", "spyre, quartz")))
+@router.get("/manifests", summary="The manifests in use", responses=refuses(not_served("basalt", ("spyre", "quartz"))))
 def manifests(
     context: Context,
     device: Annotated[
@@ -32,7 +26,7 @@ def manifests(
     """The manifests in use, findings in their files, excuses by the day they run out, and promotion proposals."""
     backend = context.backend_of(device) if device else context.backends[0]
     if backend is None:
-        raise not_served(device, ", ".join(context.devices))
+        raise not_served(device, context.devices)
     return load_manifests_view(context, backend)
 
 

@@ -49,6 +49,7 @@ from relay.runs.reporting import accept_results, accept_selection, finish_shard
 from relay.runs.run_log import accept_log
 from relay.runs.spans import run_traceparent
 from relay.runs.sweeper import MOST_WAKES
+from relay.served import not_served
 from relay.settings import RelaySettings
 from relay.store.models import Run
 from relay.web.auth import WorkerOnly
@@ -56,6 +57,7 @@ from relay.web.refusals import refuses
 
 router = APIRouter(prefix="/api/v1/worker", tags=["worker"], dependencies=[WorkerOnly])
 
+_NOT_SERVED = not_served("basalt", ("spyre", "quartz"))
 _LOST = LeaseLostError("The lease is not the current one of shard 512.", "Stop this work, and ask for another shard.")
 _GAP = BadMessageError(
     "The log of shard 512 has 24 lines of this lease, and the chunk begins after 40.", "Send the lines in order."
@@ -69,13 +71,13 @@ ShardId = Annotated[int, Path(description="A shard's number, as the lease names 
     "/lease",
     response_model=Lease,
     summary="Take the next shard",
-    responses={204: {"description": "Nothing is due", "model": None}},
+    responses=refuses(_NOT_SERVED) | {204: {"description": "Nothing is due", "model": None}},
 )
 def lease(context: Context, wanted: LeaseRequest) -> Response:
-    """The next due shard of the worker's device, or 204; so for a device that this relay does not serve."""
+    """The next due shard of the worker's device, or 204."""
     backend = context.backend_of(wanted.device)
     if backend is None:
-        return Response(status_code=204)
+        raise not_served(wanted.device, context.devices)
     manifests = backend.manifests.current()
     with context.store.writing() as session:
         now, terms = context.now(), terms_of(context.settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,13 +36,14 @@ from relay.contract import (
     ShardOutcome,
     TestedOn,
 )
-from relay.runs.creation import cancel_run
+from relay.manifests import ManifestStore
+from relay.runs.creation import cancel_run, open_run
 from relay.runs.listings import list_tests
 from relay.runs.misses import record_miss
 from relay.settings import RelaySettings
 from relay.views import ApiError, Conclusion, RunState
 from relay.web.body_cap import BODY_CAPS
-from tests.relay.worker_story import BASE_SHA, HEAD_SHA, NOW, arrive, get_run, names, report, result
+from tests.relay.worker_story import BASE_SHA, HEAD_SHA, NOW, arrive, get_run, names, new_run, report, result
 from tests.setups import wake_ups
 
 MANIFEST = """\
@@ -203,6 +205,27 @@ def test_a_worker_asks_how_tests_ended_before(context: RelayContext, worker: Wor
 def test_nothing_due_is_204(worker: Worker) -> None:
     """And has no body."""
     assert worker.post("/lease", LeaseRequest(worker="w1", device="spyre"), 204) == ""
+
+
+def test_each_device_gets_its_own_manifests_and_an_unserved_one_is_told(
+    context: RelayContext, worker: Worker, tmp_path: Path
+) -> None:
+    folder = tmp_path / "stones"
+    folder.mkdir()
+    (folder / "stones.yaml").write_text(MANIFEST, encoding="utf-8")
+    ask = LeaseRequest(worker="w1", device="quartz")
+    refusal = worker.refused("/lease", ask, 404)
+    assert "The device quartz is not served here." in refusal.message
+    assert "Name one of spyre" in refusal.hint
+    second = replace(context.backends[0], device="quartz", manifests=ManifestStore(folder))
+    object.__setattr__(context, "backends", (*context.backends, second))
+    with context.store.writing() as session:
+        for device in ("spyre", "quartz"):
+            open_run(session, new_run(device=device), NOW)
+    spyre, quartz = worker.lease().select, Lease.model_validate_json(worker.post("/lease", ask)).select
+    assert spyre is not None
+    assert quartz is not None
+    assert ([one.name for one in spyre.manifests], [one.name for one in quartz.manifests]) == ([], ["stones.yaml"])
 
 
 def test_a_select_order_carries_the_manifests_and_their_digest_is_kept(context: RelayContext, worker: Worker) -> None:
