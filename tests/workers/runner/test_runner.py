@@ -292,7 +292,7 @@ def test_a_slow_receiver_is_not_held_against_the_tests(bench: Bench) -> None:
 
 
 def test_a_device_without_its_library_is_refused(bench: Bench) -> None:
-    with pytest.raises(ValueError, match="needs a device library"):
+    with pytest.raises(ValueError, match="needs a library or a package"):
         Runner(Installation("spyre", None), bench.scratch, Unconfined("for a test"))
 
 
