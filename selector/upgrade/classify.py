@@ -14,6 +14,7 @@ from selector.catalog.library import is_library
 from selector.collector import collector_paused
 from selector.trees import SourceTree
 from selector.types import BaseTest
+from selector.upgrade.definitions import FileDefinitions
 from selector.upgrade.following import FollowedTree
 from selector.upgrade.matching import Match, Matches, match_tests
 from selector.upgrade.native import NativeChanges, native_changes
@@ -23,6 +24,7 @@ from selector.upgrade.types import ChangedTest, Evidence, TestChange, TestDiffer
 from selector.upgrade.written import Release, WrittenTest, read_release
 
 _AROUND_TESTS = re.compile(r"(?:(?:functorch/)?test/|torch/testing/).*\.py$")
+_NOTHING = FileDefinitions("")
 
 
 def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None = None) -> TestDifference:
@@ -36,7 +38,8 @@ def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None
         matches = match_tests(before, after)
         around = Surroundings(before, after, matches.pairs, native)
         tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
-    return TestDifference(tuple(tests), _test_files(before), _test_files(after), around.notes())
+    notes = (*_unread(before, after), *_decorated(before, after), *around.notes())
+    return TestDifference(tuple(tests), _test_files(before), _test_files(after), notes)
 
 
 def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release, NativeChanges]:
@@ -52,6 +55,21 @@ def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) ->
 def _needed(paths: Sequence[str]) -> list[str]:
     """The tests, what stands around them, and the modules of the library."""
     return [path for path in paths if _AROUND_TESTS.match(path) or is_library(path)]
+
+
+def _unread(*releases: Release) -> Iterator[str]:
+    """Files of tests that could only be compared as a whole."""
+    paths = {test.file for release in releases for test in release.tests if not release.files[test.file].parsed}
+    yield from (f"{path} does not parse, so its tests are compared as one" for path in sorted(paths))
+
+
+def _decorated(base: Release, head: Release) -> Iterator[str]:
+    """Classes of tests with other decorators, which are told once for all that is in them."""
+    classes = dict.fromkeys((test.file, test.cls) for test in head.tests if test.cls)
+    for path, cls in classes:
+        before, after = (release.files.get(path, _NOTHING).definitions.get(cls) for release in (base, head))
+        if before is not None and after is not None and before.decoration != after.decoration:
+            yield f"{path}:{after.line}: class {cls} has other decorators, which apply to all of its tests"
 
 
 def _test_files(release: Release) -> int:
@@ -88,12 +106,10 @@ def _evidence(match: Match) -> Iterator[Evidence]:
         yield _of(match, TestChange.MOVED, f"from {_class(before, match.before)} to {_class(after, match.after)}")
     if before.name != after.name:
         yield _of(match, TestChange.RENAMED, f"from {before.name} to {after.name}")
-    old, new = match.before.definition, match.after.definition
-    if old is not None and new is not None:
-        if old.body != new.body:
-            yield _of(match, TestChange.BODY, "the test itself does something else")
-        if old.decoration != new.decoration:
-            yield _of(match, TestChange.DECORATORS, "other decorators")
+    if match.before.text != match.after.text:
+        yield _of(match, TestChange.BODY, "the test itself does something else")
+    if match.before.decoration != match.after.decoration:
+        yield _of(match, TestChange.DECORATORS, "other decorators")
 
 
 def _of(match: Match, kind: TestChange, text: str) -> Evidence:

@@ -89,7 +89,9 @@ class _Reader:
     def read(self, module: ast.Module) -> None:
         loose = Digest()
         for statement in _flatten(module.body):
-            if not self._define(statement, ""):
+            if isinstance(statement, _BLOCKS):
+                loose.write_head(statement)
+            elif not self._define(statement, ""):
                 self._import(statement)
                 loose.write(statement)
         self._file.loose = loose.result()
@@ -103,13 +105,13 @@ class _Reader:
             return None
         return _ROOTS_KEPT.union(self._file.imported, (symbol.partition(".")[0] for symbol in self._parts))
 
-    def _define(self, statement: ast.stmt, prefix: str) -> bool:
+    def _define(self, statement: ast.AST, prefix: str) -> bool:
         """Whether the statement is a definition, which is then taken in."""
         if isinstance(statement, _FUNCTIONS):
             self._function(statement, prefix)
         elif isinstance(statement, ast.ClassDef):
             self._class(statement, prefix)
-        elif names := list(_assigned(statement)):
+        elif isinstance(statement, ast.stmt) and (names := list(_assigned(statement))):
             self._names(statement, names, prefix)
         else:
             return False
@@ -127,7 +129,9 @@ class _Reader:
         body.write_bases(node)
         inner = f"{prefix}{node.name}."
         for statement in _flatten(without_docstring(node.body)):
-            if self._define(statement, inner):
+            if isinstance(statement, _BLOCKS):
+                body.write_head(statement)
+            elif self._define(statement, inner):
                 if not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)) and "__doc__" not in _assigned(statement):
                     body.write(statement)
             else:
@@ -164,7 +168,7 @@ class _Reader:
         found = Definition(symbol, kind, *place, body.result(), around.result(), *names)
         self._parts.setdefault(symbol, []).append(found)
 
-    def _import(self, statement: ast.stmt) -> None:
+    def _import(self, statement: ast.AST) -> None:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for local, dotted in imported_here(self._file.path, statement):
                 if local == "*":
@@ -178,7 +182,7 @@ class _Reader:
             self._import(statement)
 
 
-def _assigned(statement: ast.stmt) -> Iterator[str]:
+def _assigned(statement: ast.AST) -> Iterator[str]:
     """The names that an assignment binds; not those of what it changes, as `torch` of `torch.x = 1`."""
     waiting: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
@@ -230,13 +234,12 @@ def _one(parts: list[Definition], known: frozenset[str] | None) -> Definition:
     )
 
 
-def _flatten(statements: Iterable[ast.stmt | ast.ExceptHandler]) -> Iterator[ast.stmt]:
-    """Statements of a body with those inside blocks, in the order of the source; without recursion."""
+def _flatten(statements: Iterable[ast.stmt | ast.ExceptHandler]) -> Iterator[ast.stmt | ast.ExceptHandler]:
+    """Statements of a body, each block before those inside it, in the order of the source; without recursion."""
     waiting = list(reversed(list(statements)))
     while waiting:
         statement = waiting.pop()
+        yield statement
         if isinstance(statement, _BLOCKS):
             inner = (child for child in ast.iter_child_nodes(statement))
             waiting.extend(reversed([child for child in inner if isinstance(child, (ast.stmt, ast.ExceptHandler))]))
-        elif isinstance(statement, ast.stmt):
-            yield statement

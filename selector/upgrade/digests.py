@@ -24,6 +24,7 @@ _SUBSCRIPTS: dict[type[ast.expr_context], str] = {
     ast.Del: "__delitem__",
 }
 _BUILT_IN = frozenset({"iter", "len", "next", "repr", "str"})
+_HEADS = frozenset({"target", "iter", "test", "items", "type"})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -68,6 +69,15 @@ class Digest:
                 self.write(base)
         for keyword in node.keywords:
             self.write(keyword)
+
+    def write_head(self, node: ast.AST) -> None:
+        """A block without the statements in it: what it loops over, what it depends on."""
+        self._parts.append(type(node).__name__)
+        for name, value in ast.iter_fields(node):
+            if name in _HEADS:
+                for part in value if isinstance(value, list) else [value]:
+                    if isinstance(part, ast.AST):
+                        self.write(part)
 
     def write(self, node: ast.AST) -> None:
         """Take in a node and all below it."""

@@ -87,3 +87,30 @@ def test_tests_that_share_no_more_than_a_name_are_two_tests() -> None:
         TestChange.ADDED,
         TestChange.REMOVED,
     ]
+
+
+def test_a_decorator_of_the_class_is_told_once_for_all_of_its_tests() -> None:
+    after = TESTS.replace("class TestFoo", "@skipIfTorchDynamo\nclass TestFoo")
+    difference = compared({"test/test_foo.py": TESTS}, {"test/test_foo.py": after})
+    assert {one.change for one in difference.tests} == {TestChange.UNCHANGED}
+    assert difference.notes == (
+        "test/test_foo.py:5: class TestFoo has other decorators, which apply to all of its tests",
+    )
+
+
+def test_tests_that_no_text_names_change_with_what_makes_them() -> None:
+    made = TESTS + "\nfor name in ('a', 'b'):\n    setattr(TestFoo, f'test_{name}', make(name))\n"
+    rest = BaseTest("test/test_foo.py", "", "")
+
+    def of_the_rest(before: str, after: str) -> TestChange:
+        difference = compared({"test/test_foo.py": before}, {"test/test_foo.py": after})
+        return next(one.change for one in difference.tests if one.test == rest)
+
+    assert of_the_rest(made, made.replace("x.sum(), 3", "x.sum(), 4")) is TestChange.UNCHANGED
+    assert of_the_rest(made, made.replace("'b')", "'c')")) is TestChange.BODY
+
+
+def test_a_file_that_does_not_parse_is_compared_as_one_and_said() -> None:
+    difference = compared({"test/test_foo.py": "def ("}, {"test/test_foo.py": "def )"})
+    assert [one.change for one in difference.tests] == [TestChange.BODY]
+    assert difference.notes == ("test/test_foo.py does not parse, so its tests are compared as one",)
