@@ -50,4 +50,4 @@ def test_an_installed_relay_has_manifests(wheel: Path, tmp_path: Path) -> None:
     )
     folder = Path(done.stdout.strip())
     assert folder == installed / "relay" / "data" / "test_manifests"
-    assert sorted(path.name for path in folder.rglob("*.yaml"))[0] == "demo.yaml"
+    assert "demo.yaml" in {path.name for path in folder.rglob("*.yaml")}
