@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from relay.contract.texts import WHOLE
 from selector.types import Mode
 from selector.upgrade.types import Duty, OpInfoAspect, OutcomeKind, TestChange
 
@@ -192,7 +193,7 @@ class UpgradeDocument(Part):
     """A whole report. Every number of a test or of evidence is one in the lists; reading it sees to that."""
 
     format: Literal["oot-relay/upgrade-report"]
-    version: Literal[1]
+    version: Annotated[Literal[1], WHOLE]
     base: Name
     head: Name
     device: Name
