@@ -34,10 +34,15 @@ def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None
     how long it takes and nothing else.
     """
     with collector_paused():
-        before, after, native = _read(FollowedTree(base), FollowedTree(head), cache)
-        matches = match_tests(before, after)
-        around = Surroundings(before, after, matches.pairs, native)
-        tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
+        return _difference(FollowedTree(base), FollowedTree(head), cache)
+
+
+def _difference(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> TestDifference:
+    """All that was read goes when this returns, before the collector looks at what is left."""
+    before, after, native = _read(base, head, cache)
+    matches = match_tests(before, after)
+    around = Surroundings(before, after, matches.pairs, native)
+    tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
     notes = (*_unread(before, after), *_decorated(before, after), *around.notes())
     return TestDifference(tuple(tests), _test_files(before), _test_files(after), notes)
 

@@ -33,6 +33,7 @@ class Names:
         self._led: dict[tuple[str, str], Symbol | None] = {}
         self._lineages: dict[Symbol, tuple[Symbol, ...]] = {}
         self._members: dict[tuple[Symbol, str, Symbol | None], Symbol | None] = {}
+        self._offered: dict[Symbol, frozenset[str]] = {}
         self._inside: dict[str, dict[str, list[str]]] = {}
 
     def definition(self, symbol: Symbol) -> Definition | None:
@@ -76,6 +77,13 @@ class Names:
                 inside.setdefault(name.rpartition(".")[0], []).append(name)
             self._inside[cls.path] = inside
         return [Symbol(cls.path, name) for name in self._inside[cls.path].get(cls.name, ())]
+
+    def offered(self, cls: Symbol) -> frozenset[str]:
+        """The names that a class and those it inherits from define."""
+        if cls not in self._offered:
+            members = (member for one in self.lineage(cls) for member in self.members(one))
+            self._offered[cls] = frozenset(member.name.rpartition(".")[2] for member in members)
+        return self._offered[cls]
 
     def _found_member(self, cls: Symbol, name: str, after: Symbol | None) -> Symbol | None:
         lineage = self.lineage(cls)

@@ -137,7 +137,8 @@ class Reaching:
         if both is None or around is None or cls.kind is TestChange.HELPER or both[1].kind is not Kind.CLASS:
             return
         asked = {name for definition in around for name in definition.attributes}
-        for name in (*_IMPLIED, *sorted(asked.difference(_IMPLIED))):
+        known = self._names[0].offered(cls.base) & self._names[1].offered(cls.head)
+        for name in (*filter(known.__contains__, _IMPLIED), *sorted(asked.difference(_IMPLIED) & known)):
             yield from self._member(name, (cls.base, cls.head), cls.depth)
 
     def _member(self, name: str, owners: _Owners, depth: int = 0) -> Iterator[Step]:
