@@ -23,8 +23,8 @@ from relay.settings import RelaySettings
 from relay.upgrade.releases import release_in
 from selector.manifests.authoring.results import Naming, names_in
 from selector.trees import TreeError
+from selector.upgrade.assessing.proposing import propose_patch
 from selector.upgrade.outcomes import Results, compare_outcomes
-from selector.upgrade.proposing import propose_patch
 from selector.upgrade.report import build_report
 from selector.upgrade.summaries import Describing, summarise_areas
 from selector.upgrade.types import UpgradeReport

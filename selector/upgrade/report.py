@@ -11,13 +11,13 @@ from collections.abc import Callable
 from selector.catalog import CatalogCache, build_catalog
 from selector.manifests import ManifestSet
 from selector.trees import SourceTree
-from selector.upgrade.classify import compare_tests
-from selector.upgrade.following import FollowedTree
-from selector.upgrade.judging import judge
-from selector.upgrade.operator_reading import read_operators
-from selector.upgrade.operators import compare_tables
-from selector.upgrade.proposing import propose_patch
-from selector.upgrade.side import Side
+from selector.upgrade.assessing.judging import judge
+from selector.upgrade.assessing.proposing import propose_patch
+from selector.upgrade.assessing.side import Side
+from selector.upgrade.comparing.classify import compare_tests
+from selector.upgrade.comparing.following import FollowedTree
+from selector.upgrade.operators.differences import compare_tables
+from selector.upgrade.operators.reading import read_operators
 from selector.upgrade.types import UpgradeReport
 
 __all__ = ["build_report", "propose_patch"]

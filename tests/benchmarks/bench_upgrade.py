@@ -20,7 +20,7 @@ from pathlib import Path
 from selector.catalog import CatalogFile
 from selector.trees import DirectoryTree
 from selector.types import BaseTest
-from selector.upgrade.classify import compare_tests
+from selector.upgrade.comparing.classify import compare_tests
 from selector.upgrade.types import ChangedTest, TestChange, TestDifference
 
 LABELS = Path(__file__).with_name("upgrade_ground_truth.json")

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from selector.change.wheels import InstalledWheel
-from selector.upgrade.operator_reading import read_operators
-from selector.upgrade.operator_table import OperatorEntry, OperatorTable
-from selector.upgrade.operators import compare_tables
+from selector.upgrade.operators.differences import compare_tables
+from selector.upgrade.operators.reading import read_operators
+from selector.upgrade.operators.table import OperatorEntry, OperatorTable
 from selector.upgrade.types import OpInfoAspect, OpInfoChange, TestChange
 from tests.benchmarks.imported_operators import Imported, ImportedEntry, read_imported
 

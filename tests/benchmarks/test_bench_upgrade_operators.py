@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from selector.upgrade.operator_table import OperatorEntry, OperatorTable
+from selector.upgrade.operators.table import OperatorEntry, OperatorTable
 from selector.upgrade.types import Place
 from tests.benchmarks.bench_upgrade_operators import Account, compare_differences, compare_one, main
 from tests.benchmarks.imported_operators import Imported, ImportedEntry

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from selector.catalog import build_catalog
 from selector.manifests import ManifestDocument, ManifestSet, load_manifests
 from selector.types import BaseTest
-from selector.upgrade.operator_table import OperatorEntry, OperatorTable
-from selector.upgrade.side import Side
+from selector.upgrade.assessing.side import Side
+from selector.upgrade.operators.table import OperatorEntry, OperatorTable
 from selector.upgrade.types import ChangedTest, Evidence, Place, TestChange
 from tests.selector.upstream import MemoryTree
 

@@ -1,0 +1,1 @@
+"""What became of each test between two trees: added, moved, changed, and by what."""
