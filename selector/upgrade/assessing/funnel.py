@@ -5,7 +5,7 @@ Steps in variants are estimates from the text (`variants.py`), which their summa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from selector.upgrade.types import Duty, Finding, FunnelStep, TestChange, TestDifference
@@ -25,9 +25,10 @@ class VariantCounts:
 
 
 def funnel(
-    difference: TestDifference, findings: Sequence[Finding], counts: VariantCounts, names: int
+    difference: TestDifference, findings: Sequence[Finding], counts: VariantCounts, names: Set[tuple[str, str]]
 ) -> tuple[FunnelStep, ...]:
-    """The steps, widest first. `names` is how many the manifests list, 0 without manifests."""
+    """The steps, widest first. `names` are those that the manifests list, each by the place of its entry; none without
+    manifests."""
     steps = [FunnelStep("collected", counts.all, "variants", f"of all tests on the device, {_ESTIMATE}")]
     if counts.listed is not None and counts.running is not None:
         steps.append(FunnelStep("listed", counts.listed, "variants", f"in files of the manifests, {_ESTIMATE}"))
@@ -39,9 +40,12 @@ def funnel(
         left = sum(finding.duty is duty for finding in findings)
         steps.append(FunnelStep(duty.value, left, "tests", (_SUMMARIES if names else _OF_ANY)[duty]))
     if names:
-        listed = {(governed.provenance, governed.note) for finding in assessed for governed in finding.governed}
-        summary = f"of the {names} that the manifests list, {len(listed) / names:.1%}"
-        steps.append(FunnelStep("to assess", len(listed), "names", summary))
+        told = {(governed.provenance, governed.note) for finding in assessed for governed in finding.governed}
+        summary = f"of the {len(names)} that the manifests list, {len(told & names) / len(names):.1%}"
+        unlisted = len(told - names)
+        if unlisted:
+            summary += f"; and unlisted tests of {unlisted} {'file' if unlisted == 1 else 'files'}, held to an outcome"
+        steps.append(FunnelStep("to assess", len(told & names), "names", summary))
     causes = len({finding.cause for finding in assessed})
     steps.append(FunnelStep("causes", causes, "causes", "one look at each settles all of its tests"))
     return tuple(steps)

@@ -87,7 +87,7 @@ class _Judging:
         findings = sorted(self._findings(concerned), key=lambda found: (_ORDER[found.duty], found.changed.test))
         variants = [variant for one in concerned for variant in _appearing(one)]
         running = sum(len(one.after.places) for one in concerned)
-        steps = funnel(self.difference, findings, self._counts(running), len(self._governing.names()))
+        steps = funnel(self.difference, findings, self._counts(running), self._governing.names())
         return Judgement(tuple(findings), steps, tuple(variants), tuple(self._notes(len(findings))))
 
     def _concerned(self, changed: ChangedTest) -> _Concerned | None:

@@ -106,6 +106,16 @@ def test_the_funnel_goes_from_variants_to_causes() -> None:
     assert judged().funnel[6].summary == "of the 4 that the manifests list, 25.0%"
 
 
+def test_tests_that_no_entry_names_are_no_share_of_the_names() -> None:
+    """They may ask for something, as unlisted tests that are held to an outcome, and a share is of what is listed."""
+    entries = "- names: [test_in_float]\n  mode: xfail"
+    found = {step.name: step for step in judged(loaded(entries, unlisted="mandatory_success")).funnel}
+    assert found["must assess"].left == 1
+    assert found["to assess"].left == 0
+    said = "of the 1 that the manifests list, 0.0%; and unlisted tests of 1 file, held to an outcome"
+    assert found["to assess"].summary == said
+
+
 def test_a_test_of_which_nothing_runs_asks_for_nothing_but_its_name() -> None:
     """Its dtypes are not the device's, or a decorator keeps it to another device, even where it is skipped."""
     tests = side(
