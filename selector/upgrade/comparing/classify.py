@@ -49,11 +49,11 @@ def _difference(base: FollowedTree, head: FollowedTree, cache: CatalogCache | No
 
 def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release, NativeChanges]:
     """Both trees and their compiled code. Definitions are read by other processes meanwhile."""
-    reader = DefinitionReader(cache)
-    reader.start((base, head), [_needed(tree.paths()) for tree in (base, head)])
-    catalogs = [build_catalog(tree, cache) for tree in (base, head)]
-    native = native_changes(base, head, cache)
-    files = reader.finish()
+    with DefinitionReader(cache) as reader:
+        reader.start((base, head), [_needed(tree.paths()) for tree in (base, head)])
+        catalogs = [build_catalog(tree, cache) for tree in (base, head)]
+        native = native_changes(base, head, cache)
+        files = reader.finish()
     return read_release(base, catalogs[0], files[0]), read_release(head, catalogs[1], files[1]), native
 
 

@@ -7,8 +7,11 @@ texts and answer with records, so they need neither the tree nor the cache. A fi
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from types import TracebackType
+from typing import Self
 
 from selector.catalog.record import RecordError
 from selector.catalog.store import CatalogCache
@@ -26,7 +29,8 @@ _Text = tuple[str, str, str]  # key, path, text
 
 
 class DefinitionReader:
-    """Reads the files of several trees. `start` begins, `finish` waits; in between the caller may do other things."""
+    """Reads the files of several trees. `start` begins, `finish` waits; in between the caller may do other things. When
+    the context is left, nothing more is read."""
 
     def __init__(self, cache: CatalogCache | None, many: int = MANY) -> None:
         self._cache = cache if PARSER and VERSION else None
@@ -37,6 +41,15 @@ class DefinitionReader:
         self._unread: list[_Text] = []
         self._pool: ProcessPoolExecutor | None = None
         self._running: list[Future[list[tuple[str, bytes]]]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def start(self, trees: Sequence[FollowedTree], paths: Sequence[Collection[str]]) -> None:
         """Look up `paths` of each tree, and begin to read those that are not known."""
@@ -52,7 +65,8 @@ class DefinitionReader:
             if key not in self._known and (text := tree.read(path)) is not None:
                 self._unread.append((key, path, text))
         if sum(len(text) for _, _, text in self._unread) >= self._many:
-            self._pool = ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn"))
+            spawn = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(_PROCESSES, spawn, initializer=leave_interrupts_to_the_parent)
             self._running = [self._pool.submit(read_batch, batch) for batch in _batches(self._unread)]
 
     def finish(self) -> list[RecordedFiles]:
@@ -70,9 +84,8 @@ class DefinitionReader:
         if self._pool is None:
             yield from read_batch(self._unread)
             return
-        with self._pool:
-            for running in self._running:
-                yield from running.result()
+        for running in self._running:
+            yield from running.result()
 
 
 class RecordedFiles(Mapping[str, FileDefinitions]):
@@ -105,6 +118,11 @@ class RecordedFiles(Mapping[str, FileDefinitions]):
 
     def __len__(self) -> int:
         return len(self._records)
+
+
+def leave_interrupts_to_the_parent() -> None:
+    """Ctrl-C reaches every process of a terminal; it is the parent's to say what comes of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def read_batch(batch: Sequence[_Text]) -> list[tuple[str, bytes]]:

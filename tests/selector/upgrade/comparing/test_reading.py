@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import CancelledError
+
+import pytest
 
 from selector.upgrade.comparing.definitions import read_definitions
 from selector.upgrade.comparing.following import FollowedTree
@@ -30,8 +34,9 @@ class Shelf:
 def read(reader: DefinitionReader, *trees: Mapping[str, str]) -> list[set[str]]:
     """The names that are defined in all files of each tree."""
     followed = [FollowedTree(MemoryTree(files)) for files in trees]
-    reader.start(followed, [tree.paths() for tree in followed])
-    return [{name for file in files.values() for name in file.definitions} for files in reader.finish()]
+    with reader:
+        reader.start(followed, [tree.paths() for tree in followed])
+        return [{name for file in files.values() for name in file.definitions} for files in reader.finish()]
 
 
 def test_a_file_that_both_trees_have_is_read_once_and_never_again() -> None:
@@ -42,6 +47,18 @@ def test_a_file_that_both_trees_have_is_read_once_and_never_again() -> None:
     assert names[1] - names[0] == {"test_new"}
     assert read(DefinitionReader(shelf), FILES, newer) == names
     assert shelf.given == [6]
+
+
+def test_who_is_interrupted_waits_for_nothing_that_was_not_begun() -> None:
+    """Two processes have a handful of texts in hand; what waits behind them would take half a minute."""
+    large = {f"test/test_{number}.py": f"# {number:0100}\n" * 25_000 for number in range(12)}
+    tree = FollowedTree(MemoryTree(large))
+    reader = DefinitionReader(None, many=1)
+    with contextlib.suppress(KeyboardInterrupt), reader:
+        reader.start([tree], [tree.paths()])
+        raise KeyboardInterrupt
+    with pytest.raises(CancelledError):
+        reader.finish()
 
 
 def test_other_processes_read_the_same() -> None:
