@@ -23,7 +23,7 @@ from relay.settings import RelaySettings
 from relay.upgrade.releases import release_in
 from selector.manifests.authoring.results import Naming, names_in
 from selector.trees import TreeError
-from selector.upgrade.assessing.proposing import propose_patch
+from selector.upgrade.assessing.patching import propose_patch
 from selector.upgrade.outcomes import Results, compare_outcomes
 from selector.upgrade.report import build_report
 from selector.upgrade.summaries import Describing, summarise_areas
@@ -102,7 +102,8 @@ def _made(
         report = replace(report, outcomes=outcomes)
     if wanted.summaries:
         report = _described(report, sides, settings)
-    patch = propose_patch(report, documents) if wanted.patch else ""
+    seen = results[1].attempts if results is not None else ()
+    patch = propose_patch(report, documents, seen) if wanted.patch else ""
     return MadeReport(report, patch, (_release(base), _release(head)))
 
 

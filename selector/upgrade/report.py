@@ -12,15 +12,12 @@ from selector.catalog import CatalogCache, build_catalog
 from selector.manifests import ManifestSet
 from selector.trees import SourceTree
 from selector.upgrade.assessing.judging import judge
-from selector.upgrade.assessing.proposing import propose_patch
 from selector.upgrade.assessing.side import Side
 from selector.upgrade.comparing.classify import compare_tests
 from selector.upgrade.comparing.following import FollowedTree
 from selector.upgrade.operators.differences import compare_tables
 from selector.upgrade.operators.reading import read_operators
 from selector.upgrade.types import UpgradeReport
-
-__all__ = ["build_report", "propose_patch"]
 
 
 def build_report(

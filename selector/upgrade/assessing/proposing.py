@@ -1,12 +1,11 @@
-"""Edits of manifests that follow an upgrade: names that upstream removed, renamed or moved, as one patch.
+"""Edits of manifests that follow an upgrade: names that upstream removed, renamed or moved.
 
 Only what the two trees settle is written: a name whose tests all went the same way, by a match that is no guess. The
-rest is told above the patch. Modes are never changed here; a test that is another one now is for a person to judge.
+rest is told beside it. Modes are never changed here; a test that is another one now is for a person to judge.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,18 +33,17 @@ class Fate:
 Fates = Mapping[tuple[str, str], Mapping[str, Fate]]
 
 
-def propose_patch(report: UpgradeReport, documents: Sequence[ManifestDocument]) -> str:
-    """A unified diff of all manifests that have something to edit, for `git apply` or `patch -p1` where they are; lines
-    with `#` before it say what is left to a person. Empty when there is nothing to say.
+def propose_names(
+    report: UpgradeReport, documents: Sequence[ManifestDocument]
+) -> tuple[list[ManifestDocument], list[str]]:
+    """The manifests with the names that the newer tree has, and what is left to a person.
 
     Raises ManifestError when a manifest does not load.
     """
     fates, alive = _fates(report), _alive(report)
     edited = [_Editing(document, fates, alive) for document in documents]
-    texts = [editing.text() for editing in edited]
-    told = [f"# {note}\n" for editing in edited for note in editing.notes]
-    pairs = zip(documents, texts, strict=True)
-    return "".join([*told, *(line for document, text in pairs for line in _diff(document, text))])
+    after = [ManifestDocument(editing.document.name, editing.text()) for editing in edited]
+    return after, [note for editing in edited for note in editing.notes]
 
 
 def _fates(report: UpgradeReport) -> Fates:
@@ -66,12 +64,6 @@ def _alive(report: UpgradeReport) -> Mapping[str, frozenset[str]]:
         if changed.change is not TestChange.REMOVED:
             found.setdefault(changed.test.file, set()).add(changed.test.name)
     return {file: frozenset(names) for file, names in found.items()}
-
-
-def _diff(document: ManifestDocument, text: str) -> Iterator[str]:
-    old, new = document.text.splitlines(keepends=True), text.splitlines(keepends=True)
-    for line in difflib.unified_diff(old, new, f"a/{document.name}", f"b/{document.name}"):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 @dataclass

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from selector.types import Mode
-from selector.upgrade.report import build_report, propose_patch
+from selector.upgrade.assessing.patching import propose_patch
+from selector.upgrade.report import build_report
 from selector.upgrade.types import Duty
 from tests.selector.upgrade.sides import FILE, loaded, manifest, things
 from tests.selector.upstream import MemoryTree

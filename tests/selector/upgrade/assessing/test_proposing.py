@@ -8,7 +8,7 @@ from pathlib import Path
 
 from selector.manifests import ManifestDocument
 from selector.types import BaseTest
-from selector.upgrade.assessing.proposing import propose_patch
+from selector.upgrade.assessing.patching import propose_patch
 from selector.upgrade.types import (
     ChangedTest,
     OpInfoDifference,
