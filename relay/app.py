@@ -193,11 +193,12 @@ def create_context(
 
 
 @asynccontextmanager
-async def _lifespan(context: RelayContext, _app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(context: RelayContext, app: FastAPI) -> AsyncIterator[None]:
     work: AbstractContextManager[None] = nullcontext() if context.answers_only else background(context)
     await run_in_threadpool(work.__enter__)
     try:
         yield
     finally:
         await run_in_threadpool(work.__exit__, None, None, None)
+        await run_in_threadpool(app.state.live.events.close)
         context.close()

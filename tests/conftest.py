@@ -160,6 +160,7 @@ def app(settings: RelaySettings, sqlite_files: SqliteFiles) -> Iterator[FastAPI]
     sqlite_files.make_ready(settings)
     application = create_app(settings)
     yield application
+    application.state.live.events.close()
     application.state.relay.waker.close()
     application.state.relay.store.engine.dispose()
 

@@ -30,6 +30,8 @@ from relay.web.live.tail import Tail, Told
 _log = structlog.get_logger(__name__)
 
 _POLL_S = 0.5
+#: The end of the reader is not waited for longer, should the record not answer.
+_ENDS_WITHIN_S = 5.0
 _BATCH = 500
 #: Events kept for those who come back: some minutes of a busy service, about a megabyte.
 KEPT = 2_000
@@ -113,6 +115,16 @@ class LiveEvents:
                 self._followers.discard(follower)
                 if not self._followers:
                     self._left.set()
+
+    def close(self) -> None:
+        """Let everybody go who still follows, and wait for the reader: it may be reading just now, on a connection that
+        nobody closes once the record is let go of."""
+        with self._lock:
+            self._followers.clear()
+            self._left.set()
+            thread = self._thread
+        if thread is not None:
+            thread.join(_ENDS_WITHIN_S)
 
     @property
     def newest(self) -> int | None:

@@ -30,8 +30,10 @@ def story(store: Store) -> Story:
 
 
 @pytest.fixture
-def live(store: Store) -> LiveEvents:
-    return LiveEvents(store, poll_s=0.02, kept=50)
+def live(store: Store) -> Iterator[LiveEvents]:
+    events = LiveEvents(store, poll_s=0.02, kept=50)
+    yield events
+    events.close()
 
 
 @contextmanager
@@ -224,3 +226,15 @@ def test_a_follower_whose_loop_is_gone_stops_nobody(live: LiveEvents, story: Sto
     gone.close()
     assert asyncio.run(hear()) == [newest(story.store)]
     entered.__exit__(None, None, None)
+
+
+def test_nothing_is_read_once_it_is_closed(live: LiveEvents) -> None:
+    """Also for who still follows; the record may be let go of then."""
+
+    async def follow() -> None:
+        with live.following() as follower:
+            await soon(follower.begin(None))
+            await asyncio.to_thread(live.close)
+            assert not [thread for thread in threading.enumerate() if thread.name == "live-events"]
+
+    asyncio.run(follow())
