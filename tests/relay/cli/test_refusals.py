@@ -42,8 +42,9 @@ LINES = {
     "token list": "token list",
     "token revoke": "token revoke 1",
 }
-#: Where no answer is an answer as well, or none is asked for.
-_OTHERWISE = {"doctor", "worker"}
+#: Where no answer is an answer as well, or none is asked for; and `upgrade`, which asks after work of its own. Its
+#: refusals are in a transcript.
+_OTHERWISE = {"doctor", "upgrade", "worker"}
 
 
 @pytest.fixture(autouse=True)
