@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cache
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
@@ -45,6 +45,12 @@ _log = structlog.get_logger(__name__)
 
 DELIVERY_ID_CAP = 200
 _SWEEP_BATCH = 50
+#: Written once: making a statement costs more than running it, and there is one for every webhook.
+_UNHANDLED = (
+    select(Delivery)
+    .where(Delivery.id == bindparam("row"), Delivery.state == DeliveryState.RECEIVED)
+    .with_for_update(skip_locked=True)
+)
 
 
 def delivery_identity(header: str, body: bytes) -> str:
@@ -108,11 +114,7 @@ def process_delivery(
 ) -> tuple[str, ...]:
     """Do what a stored delivery asks for, unless that is done. The devices that a run was opened for, so that their
     workers be woken: of `devices` all, in their order."""
-    delivery = session.scalar(
-        select(Delivery)
-        .where(Delivery.id == row_id, Delivery.state == DeliveryState.RECEIVED)
-        .with_for_update(skip_locked=True)
-    )
+    delivery = session.scalar(_UNHANDLED, {"row": row_id})
     if delivery is None:
         return ()
     with structlog.contextvars.bound_contextvars(delivery=delivery.delivery_id):

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from relay.contract import ShardKind
 from relay.errors import ConflictError, NotFoundError
@@ -20,7 +22,9 @@ from relay.runs.endings import call_off
 from relay.runs.shard_lines import SELECT_ORDINAL
 from relay.runs.standing import standing
 from relay.runs.states import FINAL_RUN_STATES, lock_run, note
+from relay.store.many_rows import insert_rows
 from relay.store.models import PlannedTest, Run, Shard, ShardState, Trigger
+from relay.store.upsert import insert_for
 from relay.views import RunState, Verdict
 
 #: What "rerun the failed tests" means: everything a second look could change.
@@ -30,6 +34,16 @@ RERUN_VERDICTS = frozenset(
         *(Verdict.MISSING, Verdict.FLAKY, Verdict.INFRA),
     }
 )
+
+
+#: The unfinished runs of a pull request, and those of one device that are older than a run. Written once: making a
+#: statement costs more than running it, and there is one for most webhooks.
+_OF_PULL = select(Run.id).where(
+    func.lower(Run.repo) == bindparam("of_repo"),
+    Run.pr_number == bindparam("of_pull"),
+    Run.state.not_in(FINAL_RUN_STATES),
+)
+_OLDER = _OF_PULL.where(Run.device == bindparam("of_device"), Run.id < bindparam("than")).order_by(Run.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,52 +78,50 @@ def open_run(session: Session, new: NewRun, now: datetime) -> Run:
 
     A run that a webhook asks for supersedes the unfinished older runs of its pull request on its device.
     """
-    by_identity = select(Run).where(Run.identity == new.identity)
-    known = session.scalar(by_identity)
-    if known is not None:
-        return known
-    try:
-        with session.begin_nested():
-            run = _insert(session, new, now)
-    except IntegrityError:
-        # Another transaction opened it between the question and the insert.
-        return session.scalars(by_identity).one()
+    # Most are new: not asked for before. Of two who open the same, the database lets one through, and the other waits.
+    run = session.scalar(_opening(session.get_bind().dialect.name), _values(new, now))
+    if run is None:
+        return session.scalars(select(Run).where(Run.identity == new.identity)).one()
+    select_shard = {"run_id": run.id, "ordinal": SELECT_ORDINAL, "kind": ShardKind.SELECT, "state": ShardState.DUE}
+    insert_rows(session, Shard, [select_shard])
+    note(session, run.id, now, "run.received", f"Run {run.id} opened by {new.trigger}, attempt {new.attempt}.")
     if new.trigger is Trigger.WEBHOOK and run.pr_number is not None:
         supersede(session, run, now)
     return run
 
 
-def _insert(session: Session, new: NewRun, now: datetime) -> Run:
+@cache
+def _opening(dialect: str) -> ReturningInsert[Run]:
+    """Made once: making it takes longer than running it, and there is a run for most webhooks."""
+    return insert_for(dialect, Run).on_conflict_do_nothing(index_elements=["identity"]).returning(Run)
+
+
+def _values(new: NewRun, now: datetime) -> dict[str, Any]:
     place = standing(new.trigger, new.repo, new.pr_number, new.base_ref, known=new.work_class)
-    run = Run(
-        identity=new.identity,
-        repo=new.repo,
-        kind=new.kind,
-        pr_number=new.pr_number,
-        title=new.title,
-        body=new.body,
-        base_ref=new.base_ref,
-        base_sha=new.base_sha,
-        head_sha=new.head_sha,
-        fetch_ref=new.fetch_ref,
-        device=new.device,
-        trigger=new.trigger,
-        attempt=new.attempt,
-        rerun_of=new.rerun_of,
-        only=list(new.only),
-        release=new.release,
-        full=new.full,
-        work_class=place.work_class,
-        group_key=place.group_key,
-        asked=place.asked,
-        state=RunState.RECEIVED,
-        created_at=now,
-    )
-    session.add(run)
-    session.flush()
-    session.add(Shard(run_id=run.id, ordinal=SELECT_ORDINAL, kind=ShardKind.SELECT, state=ShardState.DUE))
-    note(session, run.id, now, "run.received", f"Run {run.id} opened by {new.trigger}, attempt {new.attempt}.")
-    return run
+    return {
+        "identity": new.identity,
+        "repo": new.repo,
+        "kind": new.kind,
+        "pr_number": new.pr_number,
+        "title": new.title,
+        "body": new.body,
+        "base_ref": new.base_ref,
+        "base_sha": new.base_sha,
+        "head_sha": new.head_sha,
+        "fetch_ref": new.fetch_ref,
+        "device": new.device,
+        "trigger": new.trigger,
+        "attempt": new.attempt,
+        "rerun_of": new.rerun_of,
+        "only": list(new.only),
+        "release": new.release,
+        "full": new.full,
+        "work_class": place.work_class,
+        "group_key": place.group_key,
+        "asked": place.asked,
+        "state": RunState.RECEIVED,
+        "created_at": now,
+    }
 
 
 def full_run_of(session: Session, new: NewRun) -> Run | None:
@@ -126,22 +138,17 @@ def full_run_of(session: Session, new: NewRun) -> Run | None:
 
 def supersede(session: Session, run: Run, now: datetime) -> None:
     """Cancel the unfinished older runs of the pull request of `run`, on its device."""
-    older = (*_unfinished_of_pull(run.repo, run.pr_number), Run.device == run.device, Run.id < run.id)
-    for run_id in session.scalars(select(Run.id).where(*older).order_by(Run.id)).all():
+    told = {"of_repo": run.repo.lower(), "of_pull": run.pr_number, "of_device": run.device, "than": run.id}
+    for run_id in session.scalars(_OLDER, told).all():
         cancel_run(session, run_id, now, f"Superseded by run {run.id}.")
 
 
 def cancel_pull_request(session: Session, repo: str, pr_number: int, now: datetime, *, reason: str) -> tuple[int, ...]:
     """Cancel the unfinished runs of a pull request, on all devices. The ids cancelled."""
-    query = select(Run.id).where(*_unfinished_of_pull(repo, pr_number))
-    cancelled = tuple(session.scalars(query.order_by(Run.id)))
+    cancelled = tuple(session.scalars(_OF_PULL.order_by(Run.id), {"of_repo": repo.lower(), "of_pull": pr_number}))
     for run_id in cancelled:
         cancel_run(session, run_id, now, reason)
     return cancelled
-
-
-def _unfinished_of_pull(repo: str, pr_number: int | None) -> tuple[ColumnElement[bool], ...]:
-    return (func.lower(Run.repo) == repo.lower(), Run.pr_number == pr_number, Run.state.not_in(FINAL_RUN_STATES))
 
 
 def cancel_run(session: Session, run_id: int, now: datetime, reason: str) -> Run:
