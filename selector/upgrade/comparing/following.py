@@ -21,6 +21,7 @@ class FollowedTree:
         self._identified = tree if isinstance(tree, IdentifiedTree) else None  # a slow question
         listed = tree.paths()
         self._named = dict(_named(listed, _folders(tree, listed)))
+        self._ids: dict[str, str | None] = {}
 
     def paths(self) -> Sequence[str]:
         return sorted(self._named)
@@ -29,6 +30,12 @@ class FollowedTree:
         return self._tree.read(self._named[path]) if path in self._named else None
 
     def blob_id(self, path: str) -> str | None:
+        """The id of the content when it was first asked for: several readers ask, and a folder reads the file."""
+        if path not in self._ids:
+            self._ids[path] = self._blob_id(path)
+        return self._ids[path]
+
+    def _blob_id(self, path: str) -> str | None:
         named = self._named.get(path)
         if named is None:
             return None
