@@ -49,7 +49,7 @@ def to_html(report: UpgradeReport) -> str:
         links=links,
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; form-action 'none'",
         style=Markup(style),  # noqa: S704 - our own files, which hold no tag
-        script=Markup(script),  # noqa: S704
+        script=Markup(script),  # noqa: S704 - as above
         funnel=list(_shares(report.funnel)),
         duties=[_part(report, duty) for duty in Duty],
         entries=entries_of(report)[:_ROWS],
