@@ -8,12 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from selector.catalog import CatalogCache, build_catalog
+from selector.catalog import CatalogCache
 from selector.manifests import ManifestSet
 from selector.trees import SourceTree
 from selector.upgrade.assessing.judging import judge
 from selector.upgrade.assessing.side import Side
-from selector.upgrade.comparing.classify import compare_tests
+from selector.upgrade.comparing.classify import compare_and_index
 from selector.upgrade.comparing.following import FollowedTree
 from selector.upgrade.operators.differences import compare_tables
 from selector.upgrade.operators.reading import read_operators
@@ -38,8 +38,11 @@ def build_report(
     tree that cannot be read.
     """
     start = clock()
-    difference = compare_tests(base, head, cache)
-    before, after = (_side(FollowedTree(tree), cache) for tree in (base, head))
+    trees = FollowedTree(base), FollowedTree(head)
+    difference, catalogs = compare_and_index(*trees, cache)
+    before, after = (
+        Side(tree, catalog, read_operators(tree, cache)) for tree, catalog in zip(trees, catalogs, strict=True)
+    )
     operators = compare_tables(before.operators, after.operators)
     judged = judge(difference, operators, before, after, manifests=manifests, device=device)
     return UpgradeReport(
@@ -54,7 +57,3 @@ def build_report(
         notes=(*judged.notes, *difference.notes, *operators.notes),
         seconds=clock() - start,
     )
-
-
-def _side(tree: SourceTree, cache: CatalogCache | None) -> Side:
-    return Side(tree, build_catalog(tree, cache), read_operators(tree, cache))

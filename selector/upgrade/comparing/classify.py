@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from selector.catalog import CatalogCache, build_catalog
+from selector.catalog import Catalog, CatalogCache, build_catalog
 from selector.catalog.library import is_library
 from selector.collector import collector_paused
 from selector.trees import SourceTree
@@ -33,28 +33,41 @@ def compare_tests(base: SourceTree, head: SourceTree, cache: CatalogCache | None
     Two releases of PyTorch take half a minute; with a `cache` that knows their files a few seconds. The cache decides
     how long it takes and nothing else.
     """
+    difference, _ = compare_and_index(FollowedTree(base), FollowedTree(head), cache)
+    return difference
+
+
+def compare_and_index(
+    base: FollowedTree, head: FollowedTree, cache: CatalogCache | None
+) -> tuple[TestDifference, tuple[Catalog, Catalog]]:
+    """The same, with the catalogs of both trees, for who needs these as well."""
     with collector_paused():
-        return _difference(FollowedTree(base), FollowedTree(head), cache)
+        return _difference(base, head, cache)
 
 
-def _difference(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> TestDifference:
-    """All that was read goes when this returns, before the collector looks at what is left."""
-    before, after, native = _read(base, head, cache)
+def _difference(
+    base: FollowedTree, head: FollowedTree, cache: CatalogCache | None
+) -> tuple[TestDifference, tuple[Catalog, Catalog]]:
+    """All that was read beside the catalogs goes when this returns, before the collector looks at what is left."""
+    (before, after), catalogs, native = _read(base, head, cache)
     matches = match_tests(before, after)
     around = Surroundings(before, after, matches.pairs, native)
     tests = sorted(_compared(matches, around), key=lambda changed: changed.test)
     notes = (*_unread(before, after), *_decorated(before, after), *around.notes())
-    return TestDifference(tuple(tests), _test_files(before), _test_files(after), notes)
+    return TestDifference(tuple(tests), _test_files(before), _test_files(after), notes), catalogs
 
 
-def _read(base: FollowedTree, head: FollowedTree, cache: CatalogCache | None) -> tuple[Release, Release, NativeChanges]:
+def _read(
+    base: FollowedTree, head: FollowedTree, cache: CatalogCache | None
+) -> tuple[tuple[Release, Release], tuple[Catalog, Catalog], NativeChanges]:
     """Both trees and their compiled code. Definitions are read by other processes meanwhile."""
     with DefinitionReader(cache) as reader:
         reader.start((base, head), [_needed(tree.paths()) for tree in (base, head)])
-        catalogs = [build_catalog(tree, cache) for tree in (base, head)]
+        catalogs = build_catalog(base, cache), build_catalog(head, cache)
         native = native_changes(base, head, cache)
         files = reader.finish()
-    return read_release(base, catalogs[0], files[0]), read_release(head, catalogs[1], files[1]), native
+    releases = read_release(base, catalogs[0], files[0]), read_release(head, catalogs[1], files[1])
+    return releases, catalogs, native
 
 
 def _needed(paths: Sequence[str]) -> list[str]:
