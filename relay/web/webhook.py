@@ -7,7 +7,7 @@ that protocol: event name, size, signature, JSON, repository. What backends are 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from starlette.background import BackgroundTask
+from starlette.background import BackgroundTask, BackgroundTasks
 from starlette.concurrency import run_in_threadpool
 
 from relay.context import Context, RelayContext
@@ -102,18 +102,18 @@ def _decide(context: RelayContext, incoming: Incoming) -> JSONResponse:
     except WebhookFailedError as failure:
         raise _RefusalError(failure.status, failure.detail) from failure
     _log.info("webhook_taken", webhook=incoming.event, row=received.row_id, repeated=received.repeated)
-    after = BackgroundTask(_after, context, incoming, received.row_id)
+    if context.answers_only:
+        INBOX.ring()
+    after = BackgroundTasks(list(_after(context, incoming, received.row_id)))
     return JSONResponse(_answer(context, incoming, received), received.status, background=after)
 
 
-def _after(context: RelayContext, incoming: Incoming, row_id: int) -> None:
-    """What nobody waits for."""
-    if context.answers_only:
-        INBOX.ring()
-    else:
-        handle_delivery(context, row_id)
-    if context.crcr is not None:
-        receiving.refresh_allowlist(context.crcr, incoming)
+def _after(context: RelayContext, incoming: Incoming, row_id: int) -> Iterator[BackgroundTask]:
+    """What nobody waits for. Each takes a thread: most webhooks have none."""
+    if not context.answers_only:
+        yield BackgroundTask(handle_delivery, context, row_id)
+    if context.crcr is not None and incoming.event == "push":
+        yield BackgroundTask(receiving.refresh_allowlist, context.crcr, incoming)
 
 
 def _answer(context: RelayContext, incoming: Incoming, received: Received) -> dict[str, Any]:
