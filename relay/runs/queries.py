@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from relay.contract import ChangedFile, FunnelStep, NotTested, TestedOn
@@ -140,14 +140,16 @@ def run_detail(session: Session, run_id: int, public_url: str) -> RunDetail:
 def events_after(session: Session, run_id: int, after: int, *, limit: int) -> tuple[bool, tuple[RunEventView, ...]]:
     """Whether the run is over, and its next events after the event id `after`.
 
-    The state is read first: a run's last event is committed together with its final state, so the events of a run
-    that was over are all there.
+    In one statement: a run's last event is committed together with its final state, and PostgreSQL shows a second
+    statement what was committed after the first. Who got that event from a run that was not over would wait for ever.
     """
-    over = session.scalar(select(Run.state).where(Run.id == run_id)) in FINAL_RUN_STATES
-    query = select(RunEvent).where(RunEvent.run_id == run_id, RunEvent.id > after).order_by(RunEvent.id).limit(limit)
-    rows = session.scalars(query)
-    return over, tuple(
-        RunEventView(id=row.id, run_id=row.run_id, at=row.at, kind=row.kind, text=row.text) for row in rows
+    theirs = and_(RunEvent.run_id == Run.id, RunEvent.id > after)
+    query = select(Run.state, RunEvent).outerjoin(RunEvent, theirs).where(Run.id == run_id)
+    rows = session.execute(query.order_by(RunEvent.id).limit(limit)).all()
+    return any(state in FINAL_RUN_STATES for state, _ in rows), tuple(
+        RunEventView(id=row.id, run_id=row.run_id, at=row.at, kind=row.kind, text=row.text)
+        for _, row in rows
+        if row is not None
     )
 
 

@@ -158,6 +158,25 @@ def test_events_resume_after_an_id_and_know_the_end(story: Story) -> None:
     assert more[-1].kind == "run.cancelled"
 
 
+def test_a_run_that_ends_while_it_is_looked_at_is_over_with_its_last_event(story: Story) -> None:
+    """On PostgreSQL, each statement sees what was committed before it: a stream that had the last event of a run that
+    was not over waited for another one for ever."""
+    run = story.open()
+    ends = [True]
+    with story.store.reading() as session:
+
+        @event.listens_for(session.connection(), "after_cursor_execute")
+        def end_meanwhile(*_: object) -> None:
+            while ends:
+                ends.pop()
+                with story.store.writing() as other:
+                    cancel_run(other, run, story.tick(), "stop")
+
+        over, events = events_after(session, run, 0, limit=10)
+    assert not ends
+    assert over == ("run.cancelled" in [each.kind for each in events])
+
+
 @pytest.mark.parametrize("run_id", [0, 1, -1, 2**31, 2**70])
 def test_an_unknown_run_is_named(store: Store, run_id: int) -> None:
     with store.reading() as session, pytest.raises(NotFoundError, match=str(run_id)):
