@@ -51,6 +51,9 @@ _LIMITS = {
 #: A standby that took over and cannot write yet; a table or column that is not there, for the schema is another's.
 _UNUSABLE = frozenset({"25006", "42P01", "42703"})
 _WRITE_OPTION = "relay_write"
+#: As SQLite reads anyhow. By PostgreSQL's own default each statement sees what was committed before it: a page would
+#: have the state of a run from before its end, and events from after it.
+_ONE_MOMENT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 #: Any fixed number: the advisory lock that lets one of several starting replicas migrate.
 _MIGRATION_LOCK = 7_301_994
 
@@ -96,6 +99,8 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        on_server = engine.dialect.name == "postgresql"
+        self._reading_engine = engine.execution_options(**_ONE_MOMENT) if on_server else engine
         self._writing_engine = engine.execution_options(**{_WRITE_OPTION: True})
         file = engine.url.database if engine.dialect.name == "sqlite" else None
         self._turn: AbstractContextManager[object] = Turn(Path(f"{file}.turn")) if file else nullcontext()
@@ -107,8 +112,8 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session for queries; nothing is written."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        """A session for queries, all of which see the record at one moment; nothing is written."""
+        with Session(self._reading_engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager

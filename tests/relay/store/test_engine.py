@@ -85,6 +85,36 @@ def test_reading_first_and_writing_later_never_meets_a_locked_database(store: St
         assert len(session.scalars(select(RunEvent).where(RunEvent.kind == "note")).all()) == 80
 
 
+def test_all_queries_of_a_reader_see_the_record_at_one_moment(store: Store) -> None:
+    """Whatever is committed between them: else a page has a run that is not over and, after it, its last event."""
+    run_id = arrive(store)
+    with store.reading() as session:
+        before = session.scalar(select(Run.title).where(Run.id == run_id))
+        with store.writing() as other:
+            other.get_one(Run, run_id).title = "Another title"
+        assert session.scalar(select(Run.title).where(Run.id == run_id)) == before == "Change where()"
+    with store.reading() as session:
+        assert session.scalar(select(Run.title).where(Run.id == run_id)) == "Another title"
+
+
+def test_a_writer_sees_what_others_committed(store: Store) -> None:
+    """On PostgreSQL it may have waited for them, and must go on from what they left."""
+    run_id = arrive(store)
+    with store.writing() as session:
+        session.execute(select(1))
+        with ThreadPoolExecutor(1) as pool:
+            if store.engine.dialect.name == "postgresql":  # SQLite has one writer at a time
+                pool.submit(_retitle, store, run_id).result(timeout=30)
+                assert session.get_one(Run, run_id, with_for_update=True).title == "Another title"
+        session.get_one(Run, run_id).title = "The last"
+    assert get_run(store, run_id).title == "The last"
+
+
+def _retitle(store: Store, run_id: int) -> None:
+    with store.writing() as session:
+        session.get_one(Run, run_id).title = "Another title"
+
+
 def test_a_failing_block_leaves_nothing_behind(store: Store) -> None:
     """An exception rolls the whole session back."""
 
