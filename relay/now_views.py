@@ -54,19 +54,20 @@ class RunNow(View):
 
 
 class WorkerState(StrEnum):
-    """`idle`: it waits for work. `silent`: it holds a lease, or waits, and lets its heartbeats out. `left`: it said
-    goodbye."""
+    """`idle`: it waits for work. `unable`: it is there and can do none, its own word says why. `silent`: it holds a
+    lease, or waits, and lets its heartbeats out. `left`: it said goodbye."""
 
     WORKING = "working"
     IDLE = "idle"
+    UNABLE = "unable"
     SILENT = "silent"
     LEFT = "left"
 
 
 class WorkerAbout(View):
     """What a worker says of itself: the version of its program, how many shards it does at a time, how test processes
-    are confined, the manifests' profile it plans by, the environments it can test in, and since when its process runs.
-    """
+    are confined, the manifests' profile it plans by, the environments it can test in, since when its process runs, and
+    why it can do no work, where that is so."""
 
     version: str
     concurrency: int = 1
@@ -74,6 +75,7 @@ class WorkerAbout(View):
     manifest_profile: str = ""
     environments: tuple[TestedOn, ...] = ()
     started_at: datetime
+    trouble: str = ""
 
 
 class WorkerNow(View):
@@ -156,13 +158,14 @@ _WORKER_EXAMPLE: dict[str, Any] = {
             }
         ],
         "started_at": "2026-11-02T08:00:00Z",
+        "trouble": "",
     },
 }
 
 
 class WorkersView(View):
-    """`GET /api/v1/workers`: at work first, then waiting, silent, gone. `differences` are those of the workers that are
-    at work or wait."""
+    """`GET /api/v1/workers`: at work first, then waiting, unable, silent, gone. `differences` are those of the workers
+    that are at work or wait."""
 
     model_config = ConfigDict(
         json_schema_extra={

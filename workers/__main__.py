@@ -20,7 +20,7 @@ from relay.contract import queue_name
 from relay.trail.known_secrets import TRACING_HEADERS
 from relay.trail.log_lines import write_log_lines
 from relay.trail.redaction import Redactor
-from workers.app import bench_of, create_celery
+from workers.app import bench_of, create_celery, workspace_of
 from workers.device_runner import device_library
 from workers.environments.environment import EnvironmentProblemError, own_environment
 from workers.environments.register import Register
@@ -132,7 +132,7 @@ def run_celery(settings: WorkerSettings) -> int:
     )
     with (
         RelayClient(settings.url, settings.token, timeout_s=_PRESENCE_TIMEOUT_S) as client,
-        Presence(client, describer(settings, bench_of(settings))) as presence,
+        Presence(client, describer(settings, bench_of(settings), workspace_of(settings))) as presence,
     ):
 
         def ready(**_: Any) -> None:

@@ -22,6 +22,7 @@ from workers.relay_client import RelayError
 from workers.settings import WorkerSettings
 from workers.shards.report import capped
 from workers.workbench import Bench
+from workers.workspace import NoRoomError, Workspace
 
 log = structlog.get_logger(__name__)
 
@@ -106,8 +107,8 @@ class Presence:
         self._heard = not problem
 
 
-def describer(settings: WorkerSettings, bench: Bench) -> Callable[[], WorkerPresent]:
-    """What this process says of itself; its environments are looked at anew each time, for they may change."""
+def describer(settings: WorkerSettings, bench: Bench, workspace: Workspace) -> Callable[[], WorkerPresent]:
+    """What this process says of itself; its environments and its disk are looked at anew each time."""
     process = secrets.token_hex(8)
 
     def describe() -> WorkerPresent:
@@ -120,6 +121,7 @@ def describer(settings: WorkerSettings, bench: Bench) -> Callable[[], WorkerPres
             sandbox=capped(bench.confinement, SHORT_CAP),
             manifest_profile=settings.manifest_profile.value,
             environments=_environments(bench),
+            trouble=capped(_want_of_room(workspace), SHORT_CAP),
         )
 
     return describe
@@ -130,3 +132,12 @@ def _environments(bench: Bench) -> tuple[TestedOn, ...]:
         return tuple(bench.tested_on(found) for found in bench.environments())[:ENVIRONMENTS_CAP]
     except EnvironmentProblemError:
         return ()  # what is wrong is said by the shard that needs one
+
+
+def _want_of_room(workspace: Workspace) -> str:
+    """Why nothing is leased until there is room again; empty while there is."""
+    try:
+        workspace.check_room()
+    except NoRoomError as error:
+        return str(error)
+    return ""

@@ -79,6 +79,7 @@ def look(client: ApiClient, repo: str | None) -> dict[str, object]:
 
 def _workers(client: ApiClient) -> dict[str, object]:
     """Who works and waits, without moments: a heartbeat is no change. Nothing of a service too old to tell."""
+    from relay.cli.worker_checks import inability
     from relay.client import NotFound
 
     try:
@@ -88,6 +89,7 @@ def _workers(client: ApiClient) -> dict[str, object]:
     told = {"name", "device", "state", "run_id"}
     return {
         "workers": [worker.model_dump(mode="json", include=told) for worker in found.workers],
+        "workers_unable": [sentence for worker in found.workers if (sentence := inability(worker))],
         "worker_differences": [difference.model_dump(mode="json") for difference in found.differences],
     }
 
@@ -134,6 +136,8 @@ def _show_workers(out: Output, now: dict[str, object]) -> None:
     out.say(
         workers_text.counted([str(worker["state"]) for worker in _list(now["workers"]) if isinstance(worker, dict)])
     )
+    for sentence in _list(now["workers_unable"]):
+        out.note(str(sentence))
     for found in _list(now["worker_differences"]):
         out.note(sentence_of(WorkerDifference.model_validate(found)))
 

@@ -10,7 +10,7 @@ from relay.cli.output import one_line
 from relay.failures import Failure
 
 if TYPE_CHECKING:
-    from relay.now_views import WorkerDifference, WorkersView
+    from relay.now_views import WorkerDifference, WorkerNow, WorkersView
 
 _SENTENCE = 500
 
@@ -35,6 +35,8 @@ def judged(found: WorkersView, own_version: str) -> Check:
     """`own_version` is the service's."""
     there = [worker for worker in found.workers if worker.state in {"working", "idle"}]
     said = text.counted([worker.state for worker in found.workers])
+    if unable := [sentence for worker in found.workers if (sentence := inability(worker))]:
+        return Check("workers", "warn", "; ".join([said, *unable]), text.unable_hint())
     if not there:
         silent = any(worker.state == "silent" for worker in found.workers)
         return Check("workers", "warn", said, text.only_silent_hint() if silent else text.none_connected_hint())
@@ -45,6 +47,13 @@ def judged(found: WorkersView, own_version: str) -> Check:
     if troubles:
         return Check("workers", "warn", "; ".join([said, *troubles]), text.difference_hint())
     return Check("workers", "ok", said)
+
+
+def inability(worker: WorkerNow) -> str:
+    """Why a worker that is there can do no work, fit for a terminal; empty when it can."""
+    if worker.state != "unable" or worker.about is None:
+        return ""
+    return one_line(text.unable(worker.name, worker.about.trouble), _SENTENCE)
 
 
 def sentence_of(found: WorkerDifference) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 #: State -> what it is called here, in the order in which it is told.
-_WORDS = {"working": "at work", "idle": "idle", "silent": "silent"}
+_WORDS = {"working": "at work", "idle": "idle", "unable": "cannot work", "silent": "silent"}
 _NAMES_SHOWN = 3
 
 
@@ -25,6 +25,15 @@ def difference(device: str, trait: str, values: Mapping[str, Sequence[str]]) -> 
 
 def other_version(names: Sequence[str], service: str) -> str:
     return f"of another version than the service's {service}: {_names(names)}"
+
+
+def unable(name: str, trouble: str) -> str:
+    """`w1 cannot work: The worker's work directory takes nothing more: No space left on device.`"""
+    return f"{name} cannot work: {trouble}"
+
+
+def unable_hint() -> str:
+    return "mend that on the worker's machine; it goes on by itself"
 
 
 def difference_hint() -> str:

@@ -17,7 +17,8 @@ DeviceText = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x0
 class WorkerPresent(Message):
     """Body of `POST /api/v1/worker/presence`: who is there and what it tests with. `process` is made anew by each start
     of a worker, so that the goodbye of an old process does not speak for a new one of the same name. `sandbox` is how
-    test processes are confined (`bubblewrap`, or `none` with the reason), `leaving` the last word of a process."""
+    test processes are confined (`bubblewrap`, or `none` with the reason), `trouble` why it can do no work for now, and
+    `leaving` the last word of a process."""
 
     worker: ShortText = Field(min_length=1)
     device: DeviceText
@@ -27,6 +28,7 @@ class WorkerPresent(Message):
     sandbox: ShortText = ""
     manifest_profile: ShortText = ""
     environments: tuple[TestedOn, ...] = Field(default=(), max_length=ENVIRONMENTS_CAP)
+    trouble: ShortText = ""
     leaving: Flag = False
 
 

@@ -33,7 +33,7 @@ def say_present(session: Session, posted: WorkerPresent, now: datetime) -> None:
         row.started_at = now
     row.process, row.version, row.concurrency = posted.process, posted.version, posted.concurrency
     row.sandbox, row.manifest_profile = posted.sandbox, posted.manifest_profile
-    row.environments = _environments(posted)
+    row.environments, row.trouble = _environments(posted), posted.trouble
     row.seen_at, row.left_at = now, None
 
 
@@ -60,6 +60,7 @@ def _new(session: Session, posted: WorkerPresent, now: datetime) -> Worker:
         sandbox=posted.sandbox,
         manifest_profile=posted.manifest_profile,
         environments=_environments(posted),
+        trouble=posted.trouble,
         started_at=now,
         seen_at=now,
     )

@@ -26,13 +26,14 @@ SHOWN = 100
 _ROWS = 500
 #: Heartbeats of a lease come every third of it: after two thirds, two are missing.
 _SILENT = 2 / 3
+_ORDER = (WorkerState.WORKING, WorkerState.IDLE, WorkerState.UNABLE, WorkerState.SILENT, WorkerState.LEFT)
 
 _Key = tuple[str, str]
 
 
 def workers_seen(session: Session, now: datetime, *, lease_seconds: float, device: str = "") -> tuple[WorkerNow, ...]:
-    """Workers of the last day: at work, waiting, silent, gone; in each the last seen first. `lease_seconds` is how long
-    a lease lasts, by which its last heartbeat is known."""
+    """Workers of the last day: at work, waiting, unable, silent, gone; in each the last seen first. `lease_seconds` is
+    how long a lease lasts, by which its last heartbeat is known."""
     found = _by_leases(session, now, lease_seconds, device)
     for worker in _present(session, now, device):
         key = (worker.name, worker.device)
@@ -47,8 +48,7 @@ def starting_workers(workers: Sequence[WorkerNow]) -> int:
 
 
 def _rank(seen: WorkerNow, now: datetime) -> tuple[int, timedelta, str]:
-    order = {WorkerState.WORKING: 0, WorkerState.IDLE: 1, WorkerState.SILENT: 2, WorkerState.LEFT: 3}
-    return (0 if seen.leased else order[seen.state], now - seen.seen_at, seen.name)
+    return (0 if seen.leased else _ORDER.index(seen.state), now - seen.seen_at, seen.name)
 
 
 def _present(session: Session, now: datetime, device: str) -> Sequence[Worker]:
@@ -65,6 +65,7 @@ def _joined(worker: Worker, lease: WorkerNow | None, now: datetime) -> WorkerNow
         manifest_profile=worker.manifest_profile,
         environments=tuple(TestedOn.model_validate(found) for found in worker.environments),
         started_at=worker.started_at,
+        trouble=worker.trouble,
     )
     if lease is not None and lease.leased:
         return lease.model_copy(update={"about": about})
@@ -75,8 +76,9 @@ def _joined(worker: Worker, lease: WorkerNow | None, now: datetime) -> WorkerNow
 def _state(worker: Worker, now: datetime) -> WorkerState:
     if worker.left_at is not None:
         return WorkerState.LEFT
-    silent = (now - worker.seen_at).total_seconds() > MISSED_BEATS * PRESENCE_EVERY_S
-    return WorkerState.SILENT if silent else WorkerState.IDLE
+    if (now - worker.seen_at).total_seconds() > MISSED_BEATS * PRESENCE_EVERY_S:
+        return WorkerState.SILENT
+    return WorkerState.UNABLE if worker.trouble else WorkerState.IDLE
 
 
 def _by_leases(session: Session, now: datetime, lease_seconds: float, device: str) -> dict[_Key, WorkerNow]:

@@ -18,7 +18,8 @@ from relay.store.models import Base
 
 class Worker(Base):
     """A worker, by its name and device: what it last said of itself, and when. `process` changes with every start,
-    `environments` are `relay.contract.TestedOn`. `left_at` is there once it said goodbye."""
+    `environments` are `relay.contract.TestedOn`; `trouble` is why it can do no work, empty where it can. `left_at`
+    is there once it said goodbye."""
 
     __tablename__ = "workers"
     __table_args__ = (UniqueConstraint("name", "device"), Index(None, "seen_at"))
@@ -32,6 +33,7 @@ class Worker(Base):
     sandbox: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     manifest_profile: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     environments: Mapped[list[dict[str, Any]]] = mapped_column(ZippedJson)
+    trouble: Mapped[str] = mapped_column(CappedText(SHORT_CAP), default="")
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     left_at: Mapped[datetime | None]

@@ -21,6 +21,7 @@ from relay.web.wording import Word, duration, number
 WORKER_WORDS: Mapping[WorkerState, Word] = {
     WorkerState.WORKING: Word("▶", "at work", "busy", "its heartbeats come"),
     WorkerState.IDLE: Word("○", "idle", "quiet", "waits for work"),
+    WorkerState.UNABLE: Word("✗", "cannot work", "bad", "it is there, and takes no work before its trouble is over"),
     WorkerState.SILENT: Word("!", "silent", "warn", "its heartbeats are late; what it works on goes to another"),
     WorkerState.LEFT: Word("◌", "gone", "quiet", "said goodbye"),
 }
@@ -50,7 +51,9 @@ def trouble(device: DeviceNow) -> str:
     waits = "1 run waits" if device.queued_total == 1 else f"{number(device.queued_total)} runs wait"
     idle = sum(worker.state is WorkerState.IDLE and worker.about is not None for worker in device.workers)
     if not idle:
-        return f"{waits} and no worker is at work on {device.device}."
+        unable = [worker.name for worker in device.workers if worker.state is WorkerState.UNABLE]
+        though = f", and {_names(tuple(unable))} cannot: see below" if unable else ""
+        return f"{waits} and no worker is at work on {device.device}{though}."
     there = "1 worker is there and idle" if idle == 1 else f"{idle} workers are there and idle"
     return f"{waits} and no worker is at work on {device.device}, though {there}: it may not hear the broker."
 

@@ -137,11 +137,13 @@ def a_dead_letter(letter_id: int) -> LetterView:
 
 
 def a_worker(
-    name: str, state: WorkerState = WorkerState.IDLE, torch: str = "2.13.0", version: str = "9.9.9"
+    name: str, state: WorkerState = WorkerState.IDLE, torch: str = "2.13.0", version: str = "9.9.9", trouble: str = ""
 ) -> WorkerNow:
     """One that has worked on run 3."""
     environment = TestedOn(name="default", torch_version=torch, python_version="3.11.7", device_profile="compat")
-    about = WorkerAbout(version=version, sandbox="bubblewrap", environments=(environment,), started_at=CREATED)
+    about = WorkerAbout(
+        version=version, sandbox="bubblewrap", environments=(environment,), started_at=CREATED, trouble=trouble
+    )
     return WorkerNow(name=name, device="spyre", state=state, seen_at=CREATED, run_id=3, kind="test", about=about)
 
 

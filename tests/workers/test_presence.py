@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from relay.contract import WorkerPresent
 from tests.waiting import until
+from tests.workers.full_disk import disk_to_fill
 from tests.workers.relay_double import TOKEN, RelayDouble
-from workers.presence import Presence
+from workers.app import bench_of, workspace_of
+from workers.presence import Presence, describer
 from workers.relay_client import RelayClient
+from workers.runner.sandbox import SandboxMode
+from workers.settings import WorkerSettings
 
 
 def describe() -> WorkerPresent:
@@ -51,6 +57,23 @@ def test_a_relay_that_does_not_listen_is_told_of_once_and_asked_again(
         presence.start()
         until(lambda: bool(relay.present))
     assert [line["log_level"] for line in said] == ["warning", "info"]
+
+
+def test_a_full_disk_is_told_of_until_there_is_room(tmp_path: Path) -> None:
+    """By the sentence with which the worker leases nothing meanwhile."""
+    settings = WorkerSettings(
+        url="http://127.0.0.1:9",
+        broker_url=SecretStr("memory://"),
+        worker_token=SecretStr("t"),
+        work_dir=tmp_path / "work",
+        sandbox=SandboxMode.OFF,
+    )
+    describe = describer(settings, bench_of(settings), workspace_of(settings))
+    assert describe().trouble == ""
+    with disk_to_fill() as disk:
+        disk.fill()
+        assert describe().trouble.startswith("The worker's work directory takes nothing more: ")
+    assert describe().trouble == ""
 
 
 def test_a_relay_that_begins_after_its_worker_hears_of_it_soon(relay: RelayDouble, channel: RelayClient) -> None:

@@ -85,6 +85,15 @@ def test_workers_are_counted_and_what_differs_is_told(relay: Relay, service: Sta
     assert told["worker_differences"] == [{"trait": "torch"}]
 
 
+def test_a_worker_that_can_do_nothing_says_why(relay: Relay, service: StandIn) -> None:
+    service.workers = [a_worker("w1"), a_worker("w2", WorkerState.UNABLE, trouble="No room.\x1b[2J")]
+    ended = relay("status")
+    assert ended.out.splitlines()[1] == "2 workers: 1 idle, 1 cannot work"
+    assert ended.err.splitlines()[0] == "w2 cannot work: No room.\N{REPLACEMENT CHARACTER}[2J"
+    told = relay("status", "--json", "--fields", "workers_unable").json
+    assert told == {"workers_unable": ["w2 cannot work: No room.\N{REPLACEMENT CHARACTER}[2J"]}
+
+
 def test_a_service_without_workers_and_one_too_old_to_tell(relay: Relay, service: StandIn) -> None:
     service.workers = []
     assert relay("status").out.splitlines()[1] == "no worker is connected"

@@ -24,6 +24,12 @@ def view(*workers: WorkerNow) -> WorkersView:
         ((), "warn", "no worker is connected", "relay worker"),
         ((a_worker("w1", WorkerState.LEFT),), "warn", "no worker is connected", "relay worker"),
         ((a_worker("w1", WorkerState.SILENT),), "warn", "1 worker: 1 silent", "may be gone"),
+        (
+            (a_worker("w1"), a_worker("w2", WorkerState.UNABLE, trouble="full")),
+            "warn",
+            "2 workers: 1 idle, 1 cannot work; w2 cannot work: full",
+            "on the worker's machine",
+        ),
         ((a_worker("w1"), a_worker("w2", WorkerState.WORKING)), "ok", "2 workers: 1 at work, 1 idle", ""),
         ((a_worker("w1"), a_worker("w2", WorkerState.SILENT, "2.12.1")), "ok", "2 workers: 1 idle, 1 silent", ""),
         (

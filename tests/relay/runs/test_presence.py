@@ -54,6 +54,28 @@ def test_a_worker_that_never_worked_is_there(story: Story) -> None:
     assert (worker.about.version, worker.about.environments) == ("1", (TORCH,))
 
 
+def test_one_that_can_do_nothing_says_why_until_it_can(story: Story) -> None:
+    """It starts nothing, so that a guess of when a run begins does not count on it."""
+    say(story, said(trouble="The disk is full."))
+    (worker,) = seen(story)
+    assert worker.state is WorkerState.UNABLE
+    assert worker.about is not None
+    assert (worker.about.trouble, starting_workers([worker])) == ("The disk is full.", 0)
+    say(story, said())
+    (worker,) = seen(story)
+    assert worker.state is WorkerState.IDLE
+    assert worker.about is not None
+    assert (worker.about.trouble, starting_workers([worker])) == ("", 1)
+
+
+def test_what_it_holds_and_whether_it_is_there_count_more_than_its_trouble(story: Story) -> None:
+    say(story, said(trouble="The disk is full."))
+    limit = MISSED_BEATS * PRESENCE_EVERY_S
+    assert [worker.state for worker in seen(story, after_s=limit + 1)] == [WorkerState.SILENT]
+    say(story, said(leaving=True))
+    assert [worker.state for worker in seen(story)] == [WorkerState.LEFT]
+
+
 def test_it_is_silent_when_three_heartbeats_did_not_come(story: Story) -> None:
     say(story, said())
     limit = MISSED_BEATS * PRESENCE_EVERY_S

@@ -79,7 +79,7 @@ def device(running: int, queued: int, *states: WorkerState) -> DeviceNow:
     )
 
 
-WORKING, SILENT, IDLE = WorkerState.WORKING, WorkerState.SILENT, WorkerState.IDLE
+WORKING, SILENT, IDLE, UNABLE = WorkerState.WORKING, WorkerState.SILENT, WorkerState.IDLE, WorkerState.UNABLE
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,7 @@ WORKING, SILENT, IDLE = WorkerState.WORKING, WorkerState.SILENT, WorkerState.IDL
         (device(1, 0, WORKING), "1 run at work, 0 waiting; 1 worker at work."),
         (device(2, 3, WORKING, WORKING), "2 runs at work, 3 waiting; 2 workers at work."),
         (device(2, 3, WORKING, SILENT, IDLE), "2 runs at work, 3 waiting; workers: 1 at work, 1 idle, 1 silent."),
+        (device(0, 1, UNABLE), "0 runs at work, 1 waiting; 1 worker cannot work."),
     ],
 )
 def test_a_device_in_one_line(shown: DeviceNow, sentence: str) -> None:
@@ -103,6 +104,8 @@ def test_a_device_in_one_line(shown: DeviceNow, sentence: str) -> None:
         (device(1, 4, WORKING), ""),
         (device(0, 1, IDLE), "1 run waits and no worker is at work on spyre."),
         (device(1, 2, SILENT), "2 runs wait and no worker is at work on spyre."),
+        (device(0, 1, UNABLE), "1 run waits and no worker is at work on spyre, and w cannot: see below."),
+        (device(1, 1, UNABLE, WORKING), ""),
     ],
 )
 def test_waiting_without_a_worker_is_trouble(shown: DeviceNow, sentence: str) -> None:

@@ -85,6 +85,16 @@ def test_the_page_shows_what_a_waiting_worker_tests_with_and_what_differs(
     assert "<script>alert" not in text
 
 
+def test_the_page_shows_why_a_worker_can_do_nothing(client: TestClient, worker_auth: dict[str, str]) -> None:
+    """In its own words, which are a stranger's."""
+    client.post(PATH, json={**HELLO, "trouble": "No room <left>."}, headers=worker_auth)
+    text = client.get("/now").text
+    assert "Nothing to do; 1 worker cannot work." in text
+    assert "No room &lt;left&gt;." in text
+    client.post(PATH, json=HELLO, headers=worker_auth)
+    assert "No room" not in client.get("/now").text
+
+
 def test_a_waiting_run_beside_idle_workers_is_not_a_lack_of_workers(
     client: TestClient, context: RelayContext, worker_auth: dict[str, str]
 ) -> None:

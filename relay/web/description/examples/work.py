@@ -79,6 +79,7 @@ WORK = (
         sandbox="bubblewrap",
         manifest_profile="compat",
         environments=(TESTED_ON,),
+        trouble="",
     ),
     PresenceReply(again_in_s=20.0),
     SelectionPosted(
