@@ -13,8 +13,9 @@ from sqlalchemy import text
 from relay.access.tokens import create_token
 from relay.access_views import Scope
 from relay.context import RelayContext
-from relay.contract import LogKind, Observation
+from relay.contract import LogKind, Observation, WorkerPresent
 from relay.runs.creation import cancel_run
+from relay.runs.presence import say_present
 from relay.settings import RelaySettings
 from relay.upgrade.keeping import keep_report, read_publication
 from relay.upgrade.running import open_execution
@@ -149,7 +150,11 @@ def test_a_deep_queue_with_the_reasons_of_those_that_wait(
     story.run_all({})  # tells what a run takes
     for number in (2, 3, 4):
         story.open(pr=number)
+    full = WorkerPresent(worker="spyre-9", device="spyre", process="p", version="1", trouble="No space left on device.")
+    with context.store.writing() as session:
+        say_present(session, full, context.now())
     looked_at.goto(f"{url}/now")
+    expect(looked_at.locator(".now-workers")).to_contain_text("cannot work")
     expect(looked_at.locator(".warning", has_text="The queue is deep")).to_be_visible()
     expect(looked_at.locator(".now-run")).to_have_count(3)
     expect(looked_at.locator(".now-run").last).to_contain_text("Pull request; older runs go first")
