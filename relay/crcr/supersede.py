@@ -15,8 +15,10 @@ from sqlalchemy.orm import Session
 
 from relay.crcr.check_runs import run_number
 from relay.crcr.endings import ending_of
-from relay.crcr.pr_context import upstream_context
+from relay.crcr.pr_context import part, upstream_context
 from relay.github.types import GitHubError
+from relay.intake.events import moved_at
+from relay.intake.pull_heads import is_behind
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.outbox.types import Ending, Letter, Sent
 from relay.parts import GitHub
@@ -31,13 +33,15 @@ _OVER = frozenset({404, 409})
 
 def supersede(session: Session, settings: RelaySettings, payload: Mapping[str, Any], now: datetime) -> Sequence[int]:
     """Mark the pending jobs that a `pull_request` webhook makes useless: those of other commits after `synchronize`,
-    all after `closed`. Their ids; a job is marked once."""
+    all after `closed`; none after one that came late. Their ids; a job is marked once."""
     action, pull = payload.get("action"), upstream_context("pull_request", payload)
     if pull.pr_number is None or action not in ("synchronize", "closed"):
         return ()
     if action == "synchronize" and not pull.head_sha:
         return ()
     jobs = _pending(session, settings, pull.pr_number, except_of=pull.head_sha if action == "synchronize" else None)
+    if jobs and is_behind(session, settings.upstream_repo, pull.pr_number, moved_at(part(payload, "pull_request"))):
+        return ()
     reason = "the pull request was closed" if action == "closed" else f"the pull request moved on to {pull.head_sha}"
     session.add_all(BackendJobEvent(job_id=job.id, at=now, kind=SUPERSEDED, text=reason) for job in jobs)
     if settings.crcr_cancel_superseded:

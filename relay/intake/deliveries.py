@@ -34,6 +34,7 @@ from relay.intake.events import (
 )
 from relay.intake.full_wishes import NO_WISHES, FullWishes, full_wishes
 from relay.intake.participants import devices_for_changes
+from relay.intake.pull_heads import is_in_turn
 from relay.outbox.queue import enqueue
 from relay.runs.creation import NewRun, cancel_pull_request, full_run_of, open_run
 from relay.runs.spans import delivery_handled
@@ -178,7 +179,13 @@ def _event_of(delivery: Delivery, wishes: FullWishes) -> Event:
 def _act(session: Session, delivery: Delivery, asked: _Asked) -> list[Run]:
     """What it asks for; the runs that it led to."""
     delivery.state = DeliveryState.PROCESSED
-    match event := _event_of(delivery, asked.wishes):
+    event = _event_of(delivery, asked.wishes)
+    if isinstance(event, PullRequestChanged | PullRequestClosed) and not is_in_turn(
+        session, delivery, event.repo, event.number, event.moved_at
+    ):
+        _ignore(delivery, f"it came late: a later webhook of pull request {event.number} was handled before")
+        return []
+    match event:
         case PullRequestChanged() | PushReceived() if not asked.devices:
             _ignore(delivery, "no backend takes part in pull requests and pushes, says the allowlist")
         case PullRequestChanged():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 #: Events whose signature is checked at all; others are answered unseen, whatever their signature.
 SUPPORTED_EVENTS = frozenset({"pull_request", "push", "check_run", "check_suite"})
@@ -38,7 +39,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 @dataclass(frozen=True, slots=True)
 class PullRequestChanged:
     """A pull request has a head to test: a new one, or the same with another `label` that asks for every test. `title`,
-    `body`, `labels` and the login `author` are untrusted text, capped."""
+    `body`, `labels` and the login `author` are untrusted text, capped. `moved_at`: upstream's moment of it."""
 
     repo: str
     number: int
@@ -50,6 +51,7 @@ class PullRequestChanged:
     author: str = ""
     labels: tuple[str, ...] = ()
     label: str = ""
+    moved_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class PullRequestClosed:
     repo: str
     number: int
     merged: bool = False
+    moved_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +138,9 @@ def _pull_request(payload: Mapping[str, object], full_labels: Collection[str]) -
     repo = _text(_object(payload, "repository"), "full_name", cap=REF_CAP)
     number = _number(payload, "number")
     if action == "closed":
-        closed = payload.get("pull_request")
-        return PullRequestClosed(repo, number, isinstance(closed, dict) and closed.get("merged") is True)
+        told = payload.get("pull_request")
+        closed = told if isinstance(told, dict) else {}
+        return PullRequestClosed(repo, number, closed.get("merged") is True, moved_at(closed))
     pull = _object(payload, "pull_request")
     base = _object(pull, "base")
     return PullRequestChanged(
@@ -150,7 +154,17 @@ def _pull_request(payload: Mapping[str, object], full_labels: Collection[str]) -
         author=_login(pull.get("user")),
         labels=_labels(pull.get("labels")),
         label=label,
+        moved_at=moved_at(pull),
     )
+
+
+def moved_at(pull: Mapping[str, object]) -> datetime | None:
+    """When a `pull_request` object of GitHub's stood as it says (`updated_at`); None when it does not say so."""
+    told = pull.get("updated_at")
+    try:
+        return datetime.fromisoformat(told).astimezone(UTC) if isinstance(told, str) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _labels(labels: object) -> tuple[str, ...]:

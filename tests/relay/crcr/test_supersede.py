@@ -3,6 +3,7 @@ only if the operator wants that."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,10 +13,13 @@ import pytest
 from relay.context import RelayContext
 from relay.crcr.supersede import supersede
 from relay.github.types import GitHubError
+from relay.intake.deliveries import process_delivery, record_delivery
 from relay.store.crcr_models import JobState, OutboxKind, OutboxState
 from relay.store.engine import Store
 from tests.conformance.payloads import S1, S2, pull_request
 from tests.relay.crcr.stage import Stage, staged
+
+_HANDLED = "2026-11-02T12:05:00Z"
 
 
 @pytest.fixture
@@ -57,6 +61,20 @@ def test_a_closed_pull_request_supersedes_all_that_runs_for_it(stage: Stage) -> 
     """For its last head, too."""
     jobs = [stage.add(), stage.add(head_sha=S2)]
     assert told(stage, pull_request("closed", sha=S1)) == tuple(job.id for job in jobs)
+
+
+@pytest.mark.parametrize("action", ["synchronize", "closed"])
+def test_a_webhook_that_comes_late_supersedes_nothing(anywhere: Stage, action: str) -> None:
+    """A later one was handled: what runs belongs to the newer head."""
+    anywhere.add(head_sha=S2)
+    late, on_time = pull_request(action), pull_request(action)
+    late["pull_request"]["updated_at"], on_time["pull_request"]["updated_at"] = "2026-11-02T12:00:00Z", _HANDLED
+    with anywhere.context.store.writing() as session:
+        body = json.dumps(on_time).encode()
+        kept, _ = record_delivery(session, "newer", "pull_request", body, anywhere.clock())
+        process_delivery(session, kept.id, ("spyre",), anywhere.clock())
+    assert told(anywhere, late) == ()
+    assert len(told(anywhere, on_time)) == 1
 
 
 def test_a_job_is_marked_once(stage: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from relay.intake.events import (
 PAYLOAD = Path(__file__).parents[3] / "relay/demo/payloads/pull_request.opened.json"
 ZERO = "0" * 40
 OLD, NEW = "a" * 40, "b" * 40
+#: Of the payload.
+MOVED = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -68,6 +71,7 @@ def test_a_new_head_is_a_change(pull: dict[str, Any], action: str) -> None:
         title=pull["pull_request"]["title"],
         body=pull["pull_request"]["body"],
         author="upstream-author",
+        moved_at=MOVED,
         labels=tuple(label["name"] for label in pull["pull_request"]["labels"]),
     )
 
@@ -75,7 +79,7 @@ def test_a_new_head_is_a_change(pull: dict[str, Any], action: str) -> None:
 @pytest.mark.parametrize(("told", "merged"), [(True, True), (False, False), (None, False), ("yes", False)])
 def test_only_a_pull_request_that_says_so_was_merged(pull: dict[str, Any], told: object, merged: bool) -> None:
     closed = changed(changed(pull, "action", "closed"), "pull_request.merged", told)
-    assert parse_event("pull_request", closed) == PullRequestClosed("pytorch/pytorch-like", 7, merged)
+    assert parse_event("pull_request", closed) == PullRequestClosed("pytorch/pytorch-like", 7, merged, MOVED)
 
 
 def test_closed_needs_no_shas(pull: dict[str, Any]) -> None:
