@@ -32,11 +32,13 @@ class DeliveryRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run."""
+    """A run; of which pull request and head, where that was a webhook's."""
 
     id: int
     identity: str
     state: str
+    pull: int | None = None
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,12 @@ class Kill:
 @dataclass(frozen=True)
 class Evidence:
     """All of it. `accepted` are deliveries that were answered 200 or 202, by id; `refused` those that never were, with
-    the last answer. `ready` are replicas; `workers` tells of each whether it did a change that was left to it alone."""
+    the last answer; `newest` are the heads of open pull requests. `ready` are replicas; `workers` tells of each whether
+    it did a change that was left to it alone."""
 
     accepted: Sequence[str] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    newest: Mapping[int, str] = field(default_factory=dict)
     deliveries: Sequence[DeliveryRow] = ()
     runs: Sequence[RunRow] = ()
     shards: Sequence[ShardRow] = ()
@@ -115,19 +119,23 @@ class Evidence:
     workers: Mapping[str, bool] = field(default_factory=dict)
 
 
+_RUNS = select(Run.id, Run.identity, Run.state, Run.pr_number, Run.head_sha).order_by(Run.id)
+
+
 def gather(fleet: Fleet, sent: Sent, kills: Sequence[Kill], workers: Mapping[str, bool]) -> Evidence:
     """Everything as it is now."""
     with fleet.record() as store, store.reading() as session:
         return Evidence(
             accepted=sorted(sent.accepted),
             refused=sent.refused,
+            newest=sent.newest,
             deliveries=[
                 DeliveryRow(*row)
                 for row in session.execute(
                     select(Delivery.delivery_id, Delivery.state, Delivery.note, Delivery.run_id).order_by(Delivery.id)
                 )
             ],
-            runs=[RunRow(*row) for row in session.execute(select(Run.id, Run.identity, Run.state).order_by(Run.id))],
+            runs=[RunRow(*row) for row in session.execute(_RUNS)],
             shards=_shards(session),
             tests=_tests(session),
             letters=_letters(session),

@@ -16,7 +16,8 @@ from itertools import pairwise
 from relay.runs.states import FINAL_RUN_STATES, FINAL_SHARD_STATES
 from relay.store.crcr_models import DispatchState, OutboxState
 from relay.store.models import DeliveryState, ShardState
-from tests.faults.evidence import Evidence, LetterRow, SeenRow
+from relay.views import RunState
+from tests.faults.evidence import Evidence, LetterRow, RunRow, SeenRow
 
 #: What was under way when its sender was killed may be taken a moment later; and who sends it again had to wait for the
 #: lease of the killed one to end, which was prolonged a third of its minute ago at most.
@@ -118,6 +119,20 @@ def _repeats(letter: LetterRow, rows: Sequence[SeenRow], found: Evidence) -> Ite
             yield f"sent twice, and nobody was killed in between: {first} {second} {letter}"
 
 
+def newest_heads_are_tested(found: Evidence) -> Iterable[Violation]:
+    """The last head of every open pull request has a run that nobody called off, and no other head of it was taken up
+    after that."""
+    runs: dict[int | None, list[RunRow]] = defaultdict(list)
+    for run in found.runs:
+        runs[run.pull].append(run)
+    for pull, head in found.newest.items():
+        of_head = [run for run in runs[pull] if run.head == head]
+        if all(run.state == RunState.CANCELLED for run in of_head):
+            yield f"pull request {pull} is at {head[:10]}, which is not tested: {runs[pull]}"
+        elif runs[pull][-1].head != head:
+            yield f"pull request {pull} is at {head[:10]}, and another head was taken up after it: {runs[pull]}"
+
+
 def service_is_well(found: Evidence) -> Iterable[Violation]:
     """Every replica says that it is ready, and every worker works."""
     for replica, ready in found.ready.items():
@@ -135,6 +150,7 @@ INVARIANTS: Mapping[str, Invariant] = {
     "one outcome": tests_have_one_outcome,
     "no run stuck": runs_end,
     "shard once": shards_report_once,
+    "newest head": newest_heads_are_tested,
     "dispatch arrives": dispatches_arrive,
     "dispatch once": dispatches_arrive_once,
     "service well": service_is_well,

@@ -17,7 +17,13 @@ AGAIN = replace(SEEN, at=LATER)
 GOOD = Evidence(
     accepted=("d1", "d2"),
     deliveries=(DeliveryRow("d1", "processed", run_id=1), DeliveryRow("d2", "ignored", "not ours")),
-    runs=(RunRow(1, "delivery:d1", "finished"),),
+    newest={7: "b", 8: "c"},
+    runs=(
+        RunRow(1, "delivery:d1", "finished", 7, "a"),
+        RunRow(2, "delivery:d4", "finished", 7, "b"),
+        RunRow(3, "delivery:d5", "cancelled", 8, "c"),
+        RunRow(4, "rerun:d5", "failed", 8, "c"),
+    ),
     shards=(
         ShardRow(1, 1, 0, "select", "done", selections=1),
         ShardRow(2, 1, 1, "test", "done", attempt=2, reported=2),
@@ -28,6 +34,7 @@ GOOD = Evidence(
     ready={"web-1": True},
     workers={"w1": True},
 )
+OLDER, NEWER, *OTHERS = GOOD.runs
 SELECT, TEST = GOOD.shards
 FIRST, SECOND = GOOD.tests
 (LETTER,) = GOOD.letters
@@ -56,6 +63,12 @@ BROKEN: dict[str, tuple[Evidence, ...]] = {
         replace(GOOD, shards=(SELECT, replace(TEST, done=0))),
         replace(GOOD, shards=(replace(SELECT, selections=2), TEST)),
         replace(GOOD, shards=(SELECT, replace(TEST, reported=4))),
+    ),
+    "newest head": (
+        replace(GOOD, runs=()),
+        replace(GOOD, runs=(OLDER, replace(NEWER, state="cancelled"), *OTHERS)),
+        replace(GOOD, runs=(OLDER, *OTHERS)),
+        replace(GOOD, runs=(NEWER, replace(OLDER, id=3), *OTHERS)),
     ),
     "dispatch arrives": (
         replace(GOOD, seen=()),

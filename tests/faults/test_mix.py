@@ -12,7 +12,7 @@ SEED, CHANGES, SECONDS = 1, 80, 50.0
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(480)
+@pytest.mark.timeout(240)
 def test_whatever_breaks_nothing_is_lost_and_nothing_is_done_twice(capsys: pytest.CaptureFixture[str]) -> None:
     told = tell(mixed(CHANGES, SECONDS, SEED))
     with capsys.disabled():

@@ -14,7 +14,7 @@ from tests.faults.invariants import INVARIANTS
 from tests.faults.lots import lots
 from tests.faults.story import Plan, Told, alone, mixed
 from tests.faults.table import document, story, table
-from tests.faults.traffic import schedule
+from tests.faults.traffic import newest_heads, schedule
 from tests.faults.upstream import git, make_upstream
 
 NONE: dict[str, list[str]] = {name: [] for name in INVARIANTS}
@@ -55,6 +55,10 @@ def test_webhooks_repeat_supersede_and_belong_to_commits_that_are_there(tmp_path
     assert {"push", "opened", "synchronize"} <= kinds
     for commit in upstream.commits[:3]:
         assert git(upstream.repository, "rev-list", "--parents", "-1", commit.sha).split() == [commit.sha, commit.base]
+    newest = newest_heads(webhooks)
+    last = [each for each in first if each.pull == 1 and not each.delivery_id.startswith("edited")][-1]
+    assert newest.get(1) == (None if last.delivery_id.startswith("closed") else last.head)
+    assert 10 < len(newest) <= len([each for each in first if each.delivery_id.startswith("opened")])
     assert {commit.selects for commit in upstream.commits} == {True, False}
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Self
 
@@ -26,6 +27,7 @@ from tests.faults.upstream import UpstreamCommit
 _ANSWER_S = 10.0
 _PATIENCE_S = 120.0
 _SENDERS = 4
+_BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,11 @@ class Webhook:
 
 @dataclass
 class Sent:
-    """What was taken, by its delivery id, and what was never taken."""
+    """What was taken, by its delivery id, and what was never taken; the head that each open pull request came to."""
 
     accepted: dict[str, int] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    newest: dict[int, str] = field(default_factory=dict)
 
 
 def schedule(commits: Sequence[UpstreamCommit], seconds: float, random: Random) -> list[Webhook]:
@@ -63,8 +66,21 @@ def schedule(commits: Sequence[UpstreamCommit], seconds: float, random: Random) 
             made.append(Webhook(late, first.delivery_id, first.event, first.body, first.pull, first.head, again=True))
         if opened and random.random() < 0.08:
             pull, action = random.choice(opened), random.choice(("closed", "edited"))
-            made.append(_pull(f"{action}-{number}", at, action, pull, commit))
+            made.append(_pull(f"{action}-{number}", at, action, pull, commit, second=2 * number + 1))
     return sorted(made, key=lambda each: each.at)
+
+
+def newest_heads(webhooks: Sequence[Webhook]) -> dict[int, str]:
+    """The commits that pull requests are at in the end, without those that were closed last."""
+    heads: dict[int, str] = {}
+    for webhook in webhooks:
+        action = webhook.delivery_id.partition("-")[0]
+        if webhook.pull is None or webhook.again or action == "edited":
+            continue
+        heads.pop(webhook.pull, None)
+        if action != "closed":
+            heads[webhook.pull] = webhook.head
+    return heads
 
 
 def _about(commit: UpstreamCommit, number: int, at: float, opened: list[int], random: Random) -> Webhook:
@@ -73,9 +89,9 @@ def _about(commit: UpstreamCommit, number: int, at: float, opened: list[int], ra
         return pushed(commit, f"push-{number}", at)
     if chance < 0.55 and opened:
         # Soon after the last push to it, as people do who see what they forgot.
-        return _pull(f"synchronize-{number}", at, "synchronize", random.choice(opened[-4:]), commit)
+        return _pull(f"synchronize-{number}", at, "synchronize", random.choice(opened[-4:]), commit, second=2 * number)
     opened.append(len(opened) + 1)
-    return _pull(f"opened-{number}", at, "opened", opened[-1], commit)
+    return _pull(f"opened-{number}", at, "opened", opened[-1], commit, second=2 * number)
 
 
 def pushed(commit: UpstreamCommit, delivery_id: str, at: float = 0.0) -> Webhook:
@@ -83,9 +99,11 @@ def pushed(commit: UpstreamCommit, delivery_id: str, at: float = 0.0) -> Webhook
     return Webhook(at, delivery_id, "push", json.dumps(push(after=commit.sha, before=commit.base)).encode())
 
 
-def _pull(delivery: str, at: float, action: str, number: int, commit: UpstreamCommit) -> Webhook:
+def _pull(delivery: str, at: float, action: str, number: int, commit: UpstreamCommit, *, second: int) -> Webhook:
+    """`second` is upstream's: however late it is taken, what upstream did after it counts more."""
     payload = pull_request(action, sha=commit.sha, number=number)
     payload["pull_request"]["base"]["sha"] = commit.base
+    payload["pull_request"]["updated_at"] = (_BEGAN + timedelta(seconds=second)).isoformat()
     return Webhook(at, delivery, "pull_request", json.dumps(payload).encode(), number, commit.sha)
 
 
@@ -109,6 +127,7 @@ class Sender:
     def send_all(self, webhooks: Sequence[Webhook], show: Callable[[int, str], None]) -> None:
         """Each at its moment, until everything was taken or given up. `show` puts the head of a pull request in place
         before its webhook."""
+        self.sent.newest = newest_heads(webhooks)
         began, on_their_way = time.monotonic(), []
         with ThreadPoolExecutor(_SENDERS) as senders:
             for webhook in webhooks:
