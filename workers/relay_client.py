@@ -1,11 +1,13 @@
 """The worker's side of the relay's worker API, over HTTP with a worker token.
 
 Owns retries (bounded, of network errors, 429 and 5xx) and the reading of refusals. Sends and receives messages of
-`relay.contract` only; a repeated post has the same body, so the relay can tell it from a new one.
+`relay.contract` only; a repeated post has the same body, so the relay can tell it from a new one. What has no number of
+its own (a question for work) is given one here.
 """
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
@@ -109,9 +111,11 @@ class RelayClient:
     ) -> None:
         self._http.close()
 
-    def lease(self, request: LeaseRequest) -> Lease | None:
-        """The next due shard, or None when nothing is due."""
-        response = self._post("/api/v1/worker/lease", request, self._retry)
+    def lease(self, identity: LeaseRequest) -> Lease | None:
+        """The next due shard, or None when nothing is due. Each call is a question of its own, whose tries are all
+        answered with one lease: an answer that is lost leaves no shard behind that nobody works on."""
+        question = identity.model_copy(update={"request": secrets.token_hex(16)})
+        response = self._post("/api/v1/worker/lease", question, self._retry)
         return None if response.status_code == 204 else _read(Lease, response)
 
     def heartbeat(self, lease: Lease, progress: str) -> HeartbeatReply:

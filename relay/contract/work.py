@@ -168,11 +168,18 @@ class Lease(Message):
 
 class LeaseRequest(Message):
     """A worker asks for the next due shard of its device. Answered 200 with a `Lease`, or 204 when nothing is due.
-    `sandbox` is how its test processes are confined, in the words of `TestedOn`."""
+    `sandbox` is how its test processes are confined, in the words of `TestedOn`.
+
+    `request` names the question: 128 random bits as hex, made anew for each question and the same over all tries of it.
+    A try that comes again, for the answer was lost, is given the same lease as long as it lasts, which counts nothing
+    and renews it as a heartbeat does. Keep it secret, for it stands for the lease. Empty (workers that make none) asks
+    for another shard each time.
+    """
 
     worker: ShortText
     device: ShortText
     sandbox: ShortText = ""
+    request: str = Field(default="", pattern=r"^([0-9a-f]{32})?$")
 
 
 class Heartbeat(Message):

@@ -6,7 +6,6 @@ no goodbye. All functions work inside the caller's writing session.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,9 +16,10 @@ from relay.contract import Expected, Heartbeat, ShardKind, is_weak_sandbox
 from relay.errors import LeaseLostError, NotFoundError
 from relay.runs import shard_lines
 from relay.runs.endings import give_back
+from relay.runs.lease_ids import answered_with, lease_id_of
 from relay.runs.queueing import load_queue
 from relay.runs.reconcile import reconcile
-from relay.runs.scheduling import Policy, is_deep, order, people_wait_s
+from relay.runs.scheduling import Policy, Queue, is_deep, order, people_wait_s
 from relay.runs.states import FINAL_RUN_STATES, lock_run, lock_run_of, transition
 from relay.store.models import PlannedTest, Run, Shard, ShardState
 from relay.store.one_by_one import one_by_one
@@ -61,10 +61,18 @@ class LeasedShard:
 
 
 def lease_next(
-    session: Session, device: str, worker: str, now: datetime, terms: LeaseTerms, *, sandbox: str = ""
+    session: Session,
+    device: str,
+    worker: str,
+    now: datetime,
+    terms: LeaseTerms,
+    *,
+    sandbox: str = "",
+    request: str = "",
 ) -> LeasedShard | None:
     """Lease a due shard of the run that the policy puts first on this device, or None when nothing is due. `sandbox` is
-    how the worker says that it confines tests.
+    how the worker says that it confines tests; `request` names its question, and is empty when it names none. A named
+    question that comes again is a heartbeat of the lease it was answered with, and is told what is left to do of it.
 
     Who asks at the same moment waits for us and sees our lease, so that shares and limits hold over all replicas. Of
     runs we lock one at a time, and let go of it when its shards are gone meanwhile: the policy's order is not that of
@@ -72,6 +80,10 @@ def lease_next(
     """
     one_by_one(session, device)
     queue = load_queue(session, device, now)
+    held = _held(session, device, worker, request)
+    if held is not None:
+        held[1].lease_expires_at = terms.expiry(now)
+        return _told(session, *held, queue, terms.policy)
     for placed in order(queue, terms.policy):
         attempt = session.begin_nested()
         run = lock_run(session, placed.run.run_id)
@@ -80,14 +92,35 @@ def lease_next(
             attempt.rollback()
             continue
         attempt.commit()
-        _lease(session, shard, worker, now, terms.expiry(now), sandbox=sandbox)
+        lease_id = lease_id_of(request, device, shard.id, shard.attempt + 1)
+        _lease(session, shard, worker, now, lease_id=lease_id, expires_at=terms.expiry(now), sandbox=sandbox)
         _start(session, run, shard, now)
-        tests = _tests_without_verdict(session, shard.id)
-        return LeasedShard(run, shard, tests, people_wait_s(queue) if is_deep(queue, terms.policy) else 0.0)
+        return _told(session, run, shard, queue, terms.policy)
     return None
 
 
-def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_at: datetime, *, sandbox: str) -> None:
+def _held(session: Session, device: str, worker: str, request: str) -> tuple[Run, Shard] | None:
+    """What this question was answered with before, under the run's lock, if that lease still lasts."""
+    shard_id = answered_with(session, device, worker, request)
+    if shard_id is None:
+        return None
+    attempt = session.begin_nested()
+    run, shard = locked_shard(session, shard_id)
+    if shard.state is not ShardState.LEASED or shard.lease_id != lease_id_of(request, device, shard.id, shard.attempt):
+        attempt.rollback()  # it ended while we waited
+        return None
+    attempt.commit()
+    return run, shard
+
+
+def _told(session: Session, run: Run, shard: Shard, queue: Queue, policy: Policy) -> LeasedShard:
+    tests = _tests_without_verdict(session, shard.id)
+    return LeasedShard(run, shard, tests, people_wait_s(queue) if is_deep(queue, policy) else 0.0)
+
+
+def _lease(
+    session: Session, shard: Shard, worker: str, now: datetime, *, lease_id: str, expires_at: datetime, sandbox: str
+) -> None:
     attempt = shard.attempt + 1
     # What an earlier worker reported is kept, so what it lacked is too.
     lacking = is_weak_sandbox(shard.sandbox)
@@ -98,7 +131,7 @@ def _lease(session: Session, shard: Shard, worker: str, now: datetime, expires_a
         now,
         shard_lines.leased(shard.ordinal, shard.kind, worker, attempt),
         attempt=attempt,
-        lease_id=secrets.token_urlsafe(24),
+        lease_id=lease_id,
         lease_worker=worker,
         sandbox=shard.sandbox if lacking else sandbox,
         sandbox_of=shard.sandbox_of if lacking else worker,

@@ -74,14 +74,17 @@ ShardId = Annotated[int, Path(description="A shard's number, as the lease names 
     responses=refuses(_NOT_SERVED) | {204: {"description": "Nothing is due", "model": None}},
 )
 def lease(context: Context, wanted: LeaseRequest) -> Response:
-    """The next due shard of the worker's device, or 204."""
+    """The next due shard of the worker's device, or 204. The same `request` again is answered with the same lease as
+    long as that lasts, and with other work, or 204, once it has ended."""
     backend = context.backend_of(wanted.device)
     if backend is None:
         raise not_served(wanted.device, context.devices)
     manifests = backend.manifests.current()
     with context.store.writing() as session:
         now, terms = context.now(), terms_of(context.settings)
-        leased = lease_next(session, wanted.device, wanted.worker, now, terms, sandbox=wanted.sandbox)
+        leased = lease_next(
+            session, wanted.device, wanted.worker, now, terms, sandbox=wanted.sandbox, request=wanted.request
+        )
         if leased is None:
             return Response(status_code=204)
         if leased.shard.kind is ShardKind.SELECT:

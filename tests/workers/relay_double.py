@@ -37,7 +37,7 @@ TOKEN = "worker-token-of-the-test"
 @dataclass
 class RelayDouble:
     """Leases are handed out in order. `failures` are status codes answered before anything else is looked at, per
-    verb; `lost` and `cancelled` hold lease ids."""
+    verb; `lost` and `cancelled` hold lease ids, `wanted` each try of a question for work, however it was answered."""
 
     url: str = ""
     leases: deque[Lease] = field(default_factory=deque)
@@ -71,11 +71,11 @@ class RelayDouble:
 
         @app.post("/api/v1/worker/lease")
         def lease(body: LeaseRequest, request: Request) -> Response:
+            self.wanted.append(body)
             refusal = self._refusal("lease", request, "")
             if refusal:
                 return refusal
             self.asked += 1
-            self.wanted.append(body)
             if not self.leases:
                 return Response(status_code=204)
             return JSONResponse(self.leases.popleft().model_dump(mode="json"))

@@ -40,6 +40,20 @@ def test_a_lease_is_read_and_nothing_due_is_none(relay: RelayDouble, client: Rel
     assert client.lease(REQUEST) is None
 
 
+def test_the_tries_of_a_question_have_one_name_and_the_next_question_has_another(
+    relay: RelayDouble, client: RelayClient
+) -> None:
+    relay.failures["lease"] = deque([503, 500])
+    relay.leases.append(a_test_lease())
+    assert client.lease(REQUEST) == a_test_lease()
+    assert client.lease(REQUEST) is None
+    named = [wanted.request for wanted in relay.wanted]
+    assert named[:3] == [named[0]] * 3
+    assert named[3] != named[0]
+    assert [LeaseRequest.model_validate(wanted.model_dump()) for wanted in relay.wanted] == relay.wanted
+    assert {(wanted.worker, wanted.device, len(wanted.request)) for wanted in relay.wanted} == {("w", "spyre", 32)}
+
+
 @pytest.mark.parametrize("status", [503, 500, 429])
 def test_results_are_retried_with_the_same_sequence(relay: RelayDouble, client: RelayClient, status: int) -> None:
     relay.failures["results"] = deque([status, status])

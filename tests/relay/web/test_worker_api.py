@@ -207,6 +207,29 @@ def test_nothing_due_is_204(worker: Worker) -> None:
     assert worker.post("/lease", LeaseRequest(worker="w1", device="spyre"), 204) == ""
 
 
+def test_a_question_that_comes_again_has_the_same_answer(context: RelayContext, worker: Worker) -> None:
+    """Word for word, though other work is due: the first answer may have been lost. The next question has another."""
+    for number in (1, 2):
+        arrive(context.store, new_run(pr_number=number))
+    question = LeaseRequest(worker="w1", device="spyre", request="5" * 32)
+    first, again = (worker.post("/lease", question) for _ in range(2))
+    assert first == again
+    assert Lease.model_validate_json(again).attempt == 1
+    another = worker.post("/lease", question.model_copy(update={"request": "6" * 32}))
+    assert Lease.model_validate_json(another).run_id != Lease.model_validate_json(first).run_id
+
+
+@pytest.mark.parametrize("request_id", ["5" * 31, "5" * 33, "A" * 32, "5" * 32 + "\n", "\n", "0x" + "5" * 30])
+def test_a_question_is_named_by_128_bits_or_not_at_all(
+    client: TestClient, worker_auth: dict[str, str], request_id: str
+) -> None:
+    """What is shorter could be guessed, and stands for a lease. The answer does not repeat it."""
+    body = {"worker": "w", "device": "spyre", "request": request_id}
+    response = client.post("/api/v1/worker/lease", json=body, headers=worker_auth)
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    assert request_id == "\n" or request_id not in response.text
+
+
 def test_each_device_gets_its_own_manifests_and_an_unserved_one_is_told(
     context: RelayContext, worker: Worker, tmp_path: Path
 ) -> None:

@@ -48,7 +48,7 @@ _LEASE = "0d9be86e-9a34-4f5b-8d23-2f8f2a3a6f11"
 _PATH = "aten/src/ATen/native/BinaryOps.cpp"
 
 WORK = (
-    LeaseRequest(worker="spyre-1", device="spyre", sandbox="bubblewrap"),
+    LeaseRequest(worker="spyre-1", device="spyre", sandbox="bubblewrap", request="7c1f0a9d3e5b48c2a6d4907be81f25c3"),
     Lease(
         lease_id=_LEASE,
         shard_id=512,
