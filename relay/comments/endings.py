@@ -30,14 +30,18 @@ def tell(context: RelayContext) -> int:
     """Add to answers what became of their runs. How many were told."""
     with context.store.reading() as session:
         ids = session.scalars(_ended().with_only_columns(CommentAnswer.id)).all()
-    if not ids:
-        return 0
+    # A transaction for each: who holds one comment and waits for another could be waited for in a circle.
+    return sum(_told(context, answer_id) for answer_id in ids)
+
+
+def _told(context: RelayContext, answer_id: int) -> bool:
+    """Whether it was told here and now, and not by another process."""
+    mine = _ended().where(CommentAnswer.id == answer_id).with_for_update(skip_locked=True, of=CommentAnswer)
     with context.store.writing() as session:
-        mine = _ended().where(CommentAnswer.id.in_(ids)).with_for_update(skip_locked=True, of=CommentAnswer)
-        answers = session.scalars(mine).all()
-        for answer in answers:
+        answer = session.scalar(mine)
+        if answer is not None:
             _tell(session, context.settings, answer, context.now())
-        return len(answers)
+        return answer is not None
 
 
 def _ended() -> Select[CommentAnswer]:

@@ -16,6 +16,7 @@ from relay.outbox.queue import enqueue
 from relay.settings import RelaySettings
 from relay.store.comment_models import CommentAnswer
 from relay.store.crcr_models import OutboxKind
+from relay.store.one_by_one import one_by_one
 
 #: GitHub takes 65,536; counted in bytes that is always enough, whatever it counts in.
 BYTES_CAP = 65_000
@@ -42,6 +43,8 @@ def lane_of(repo: str, number: int) -> str:
 def put_up(session: Session, settings: RelaySettings, answer: CommentAnswer, now: datetime, occasion: str) -> None:
     """Have our comment on the pull request of this answer say what is on record now, once for each occasion."""
     lane = lane_of(answer.repo, answer.pr_number)
+    # The text is whole only if whoever else changes the same comment has committed: a later letter replaces an earlier.
+    one_by_one(session, lane)
     enqueue(
         session,
         kind=OutboxKind.COMMENT,

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from relay.comments import endings
+from relay.comments.page import put_up
+from relay.comments.senders import senders
+from relay.outbox.types import Sent
+from relay.store.comment_models import CommentAnswer
+from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from tests.relay.comments.scene import BROKEN, OTHER, Scene
+from tests.relay.meanwhile import meanwhile
 from tests.relay.stories import planned, regressed, report_of
 
 
@@ -74,3 +85,63 @@ def test_replicas_tell_once(shared: Scene) -> None:
     shared.drain()
     (only,) = shared.github.comments_by_id.values()
     assert only.writes == 2
+
+
+def test_an_end_that_is_told_while_another_comment_is_answered_leaves_that_answer(shared: Scene) -> None:
+    """The answer is not committed yet when the sweep comes."""
+    shared.finished_run()
+    shared.comment("/relay retest")
+    shared.finish_newest(BROKEN)
+    helped = shared.told("/relay help")
+
+    def answered(session: Session) -> None:
+        letters = select(OutboxItem).where(OutboxItem.kind == OutboxKind.COMMAND, OutboxItem.state == OutboxState.DUE)
+        letter = session.scalars(letters).one()
+        sender = senders(shared.context)[OutboxKind.COMMAND]
+        sender.settle(session, letter, Sent({"permission": "", "pulls": {}}), shared.clock())
+        letter.state = OutboxState.SENT
+
+    assert meanwhile(shared.context.store, answered, lambda: endings.tell(shared.context)) == 1
+    shared.drain()
+    assert f"#issuecomment-{helped})" in shared.ours()
+    assert "failed: `" in shared.ours()
+
+
+def test_a_comment_that_is_answered_while_an_end_is_told_leaves_that_end(shared: Scene) -> None:
+    """The end is not committed yet when the outbox carries the command out."""
+    shared.comment("/relay approve")
+    helped = shared.told("/relay help")
+
+    def ended(session: Session) -> None:
+        answer = session.scalars(select(CommentAnswer)).one()
+        answer.ending = "This is what became of it."
+        put_up(session, shared.context.settings, answer, shared.clock(), "ended")
+
+    meanwhile(shared.context.store, ended, shared.drain)
+    shared.drain()
+    assert f"#issuecomment-{helped})" in shared.ours()
+    assert "This is what became of it." in shared.ours()
+
+
+def test_ends_are_told_beside_one_who_answers_on_the_same_pull_requests(shared: Scene) -> None:
+    """In another order: nobody waits for somebody who waits for him."""
+    shared.finished_run()
+    run = shared.newest().id
+    with shared.context.store.writing() as session:
+        for number in (1, 2):
+            session.add(an_answer(shared, number, awaited_run_id=run))
+
+    def answered(number: int) -> Callable[[Session], None]:
+        def put(session: Session) -> None:
+            answer = an_answer(shared, number, comment_id=10 + number)
+            session.add(answer)
+            put_up(session, shared.context.settings, answer, shared.clock(), "answered")
+
+        return put
+
+    assert meanwhile(shared.context.store, answered(2), lambda: endings.tell(shared.context), answered(1)) == 2
+
+
+def an_answer(scene: Scene, pull: int, **more: Any) -> CommentAnswer:
+    known = {"repo": "o/r", "repo_key": "o/r", "pr_number": pull, "comment_id": pull, "login": "one", "answer": ""}
+    return CommentAnswer(**{**known, "at": scene.clock(), **more})
