@@ -17,6 +17,7 @@ from relay.access_views import NewToken, Scope, TokenPage, TokenState, TokenView
 from relay.errors import ConflictError, NotFoundError
 from relay.runs.states import is_row_id
 from relay.store.access_models import AccessToken, SignIn
+from relay.store.one_by_one import one_by_one
 
 #: Lets scanners of published code know one of ours.
 PREFIX = "relay_"
@@ -45,6 +46,7 @@ def create_token(
         raise ConflictError(
             "The token would have expired before it exists.", "Name a later moment.", code="expired_already"
         )
+    one_by_one(session, f"token/{name}")
     if session.scalar(select(AccessToken.id).where(AccessToken.name == name, is_valid(now)).limit(1)) is not None:
         raise ConflictError(
             f"There is a valid token named {name}.",

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from relay.access.tokens import PREFIX, create_token, digest_of, list_tokens, revoke_token
 from relay.access_views import NewToken, Scope, TokenState
 from relay.errors import ConflictError, NotFoundError
 from relay.store.access_models import AccessToken
 from relay.store.engine import Store
+from tests.relay.meanwhile import meanwhile
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -46,6 +48,19 @@ def test_a_name_speaks_for_one_valid_token(store: Store) -> None:
     with store.writing() as session:
         late = create_token(session, "ci", Scope.READ, NOW + 2 * HOUR, expires_at=None, created_by="me")
     assert len({one.about.id, again.about.id, late.about.id}) == 3
+
+
+def test_of_two_who_ask_for_one_name_at_once_one_gets_it(store: Store) -> None:
+    """The first is not committed yet when the second asks."""
+
+    def first(session: Session) -> NewToken:
+        return create_token(session, "ci", Scope.READ, NOW, expires_at=None, created_by="me")
+
+    with pytest.raises(ConflictError) as caught:
+        meanwhile(store, first, lambda: made(store, "ci"))
+    assert caught.value.code == "name_taken"
+    with store.reading() as session:
+        assert session.scalars(select(AccessToken.name)).all() == ["ci"]
 
 
 def test_a_token_that_would_be_over_at_once_is_refused(store: Store) -> None:
