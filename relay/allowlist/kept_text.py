@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 import structlog
+from sqlalchemy import or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from relay.allowlist.fetching import Fetch
@@ -24,6 +25,7 @@ from relay.allowlist.types import AllowlistUnavailableError
 from relay.github.types import FetchedText, GitHubError
 from relay.store.crcr_models import RemoteDocument
 from relay.store.engine import Store
+from relay.store.upsert import insert_into
 
 _log = structlog.get_logger(__name__)
 
@@ -212,17 +214,14 @@ class KeptText(Generic[T]):
     def _keep(self, found: Known) -> None:
         """Write it down, unless another process asked later. What cannot be written is still used here."""
         self._known = found
+        values = {**asdict(found), "url": self._url}
+        checked = RemoteDocument.checked_at
+        earlier = or_(RemoteDocument.url != self._url, checked.is_(None), checked <= found.checked_at)
         try:
             with self._store.writing() as session:
-                row = session.get(RemoteDocument, self._name)
-                if row is None:
-                    row = RemoteDocument(name=self._name)
-                    session.add(row)
-                elif row.url == self._url and row.checked_at and found.checked_at and row.checked_at > found.checked_at:
-                    return
-                row.url, row.good_text, row.good_at = self._url, found.good_text, found.good_at
-                row.seen_etag, row.seen_digest = found.seen_etag, found.seen_digest
-                row.checked_at, row.problem = found.checked_at, found.problem
+                # In one statement, which waits for who writes it just now and then looks at what that one wrote.
+                row = insert_into(session, RemoteDocument).values(name=self._name, **values)
+                session.execute(row.on_conflict_do_update(index_elements=["name"], set_=values, where=earlier))
         except SQLAlchemyError as error:
             _log.warning("remote_text_not_kept", name=self._name, fault=type(error).__name__)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import event, update
+from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from relay.allowlist.findings import AllowlistError, Finding, Severity
@@ -18,6 +20,7 @@ from relay.github.types import FetchedText, GitHubError
 from relay.store.crcr_models import RemoteDocument
 from relay.store.engine import Store
 from tests.relay.allowlist.origin import Clock, Origin
+from tests.relay.meanwhile import meanwhile
 
 TTL = 900.0
 URL = "https://github.com/a/b/blob/main/list.yml"
@@ -185,6 +188,29 @@ def test_an_older_answer_does_not_undo_a_newer(make: Make, origin: Origin, clock
 
     make(fetch=slow).refresh()
     assert make().current().value == ("newer",)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("later_s", [1, -1])
+def test_of_two_who_write_at_once_the_later_look_stays(
+    make: Make, origin: Origin, store: Store, clock: Clock, *, known: bool, later_s: int
+) -> None:
+    """Whoever writes first, and whether there is a row yet; one of them has not committed when the other writes."""
+    if known:
+        make().current()
+    clock.tick(10)
+    other = {"url": URL, "good_text": "other", "good_at": clock.at, "checked_at": clock.at + timedelta(seconds=later_s)}
+    seen = {"seen_etag": "", "seen_digest": hashlib.sha256(b"other").hexdigest(), "problem": ""}
+
+    def first(session: Session) -> None:
+        row = session.get(RemoteDocument, "list") or RemoteDocument(name="list")
+        for name, value in (other | seen).items():
+            setattr(row, name, value)
+        session.add(row)
+
+    origin.text = "mine"
+    meanwhile(store, first, make().refresh)
+    assert make().kept().value == (("other",) if later_s > 0 else ("mine",))
 
 
 def test_many_threads_ask_once(make: Make, origin: Origin) -> None:
