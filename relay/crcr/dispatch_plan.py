@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Allowlist, Backend, Level, Participation
@@ -70,18 +70,20 @@ def plan_dispatches(
 
 def retry_failed(session: Session, delivery_id: str, now: datetime) -> Sequence[Dispatch]:
     """Have those told again whom the first delivery could not reach. All dispatches of the delivery."""
-    dispatches = dispatches_of(session, delivery_id)
-    failed = [one for one in dispatches if one.state is DispatchState.FAILED]
+    failed = select(Dispatch.id).where(Dispatch.delivery_id == delivery_id, Dispatch.state == DispatchState.FAILED)
     dead = select(OutboxItem.id).where(
-        OutboxItem.dispatch_id.in_([one.id for one in failed]),
+        OutboxItem.dispatch_id.in_(failed),
         OutboxItem.kind == OutboxKind.DISPATCH,
         OutboxItem.state == OutboxState.DEAD,
     )
-    if failed:
-        replay(session, session.scalars(dead).all(), now)
-    for one in failed:
-        one.state, one.reason = DispatchState.QUEUED, ""
-    return dispatches
+    found = session.scalars(dead).all()
+    # Only of the letters that we wake: another one may have been woken and sent by somebody else meanwhile.
+    again = replay(session, found, now) if found else ()
+    if again:
+        theirs = select(OutboxItem.dispatch_id).where(OutboxItem.id.in_(again))
+        waiting = update(Dispatch).where(Dispatch.id.in_(theirs), Dispatch.state == DispatchState.FAILED)
+        session.execute(waiting.values(state=DispatchState.QUEUED, reason=""))
+    return dispatches_of(session, delivery_id)
 
 
 def dispatches_of(session: Session, delivery_id: str) -> Sequence[Dispatch]:

@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
 from relay.crcr.asked import Incoming
@@ -20,11 +21,12 @@ from relay.crcr.trimming import size_of
 from relay.errors import ConflictError
 from relay.github.types import GitHubError
 from relay.outbox.replay import replay
-from relay.store.crcr_models import DispatchState, OutboxKind, OutboxState
+from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
 from relay.store.engine import Store
 from relay.store.models import Delivery
 from tests.conformance.payloads import S1, S2, ZERO, labeled, pull_request, push
 from tests.relay.crcr.telling import Telling, telling
+from tests.relay.meanwhile import meanwhile
 
 ALL = ["a/l1", "a/l2", "a/l3", "a/l4"]
 
@@ -156,6 +158,35 @@ def test_a_refusal_is_final_until_the_delivery_comes_again(shared: Telling) -> N
     shared.drain()
     assert shared.github.dispatched_to() == ALL
     assert shared.receive().answer["dispatched"] == entries(*ALL)
+
+
+def test_a_delivery_that_comes_again_does_not_undo_what_was_sent_meanwhile(shared: Telling) -> None:
+    """Another process has woken the dead letter and sent it, and has not committed that yet."""
+    shared.github.refusals[("dispatch", "a/l2")] = GitHubError("Not Found", status=404)
+    shared.receive()
+    shared.drain()
+    failed = shared.dispatches()["a/l2"].id
+
+    def sent(session: Session) -> None:
+        letter = session.scalars(select(OutboxItem).where(OutboxItem.dispatch_id == failed)).one()
+        letter.state, letter.settled_at = OutboxState.SENT, shared.clock()
+        dispatch = session.get_one(Dispatch, failed)
+        dispatch.state, dispatch.dispatched_at, dispatch.reason = DispatchState.DISPATCHED, shared.clock(), ""
+
+    again = meanwhile(shared.context.store, sent, shared.receive)
+    assert again.answer == {"ok": True, "dispatched": entries(*ALL), "failed": [], "queued": []}
+    assert shared.dispatches()["a/l2"].state is DispatchState.DISPATCHED
+
+
+def test_a_failed_dispatch_without_a_letter_to_wake_stays_failed(shared: Telling) -> None:
+    """Its letter was forgotten: nobody would send what is called queued."""
+    shared.github.refusals[("dispatch", "a/l2")] = GitHubError("Not Found", status=404)
+    shared.receive()
+    shared.drain()
+    with shared.context.store.writing() as session:
+        session.execute(delete(OutboxItem).where(OutboxItem.state == OutboxState.DEAD))
+    assert [one["repo"] for one in shared.receive().answer["failed"]] == ["a/l2"]
+    assert shared.dispatches()["a/l2"].state is DispatchState.FAILED
 
 
 def test_a_dead_dispatch_can_be_replayed(story: Telling) -> None:
