@@ -27,6 +27,7 @@ from relay.parts import GitHub
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob, CheckWish, JobState, OutboxItem, OutboxKind
 from relay.store.engine import Store
+from relay.store.one_by_one import one_by_one
 from relay.store.upsert import insert_into
 
 _log = structlog.get_logger(__name__)
@@ -73,14 +74,22 @@ def wished(session: Session, upstream_repo: str, head_sha: str, repo_key: str) -
     return found is not None
 
 
+def in_line(session: Session, head_sha: str) -> None:
+    """Wait for whoever has a wish for this commit, or asks for one. Else a label that comes with a job's report would
+    not see the job, nor the report the wish, and nobody would show it."""
+    one_by_one(session, f"checks/{head_sha}")
+
+
 def is_shown(session: Session, job: BackendJob, level: Level) -> bool:
     """Whether this job has a check run: at L4 always, at L3 when that is wished and the backend is not about to be
-    lowered, and only where there is a pull request to look at. A push belongs to one by its tag only."""
+    lowered, and only where there is a pull request to look at. A push belongs to one by its tag only. Ask when the job
+    is written: a label that comes later then finds it."""
     of_a_pull = job.pr_number is not None or job.event_type == "pull_request"
     if level < Level.L3 or not job.head_sha or not of_a_pull:
         return False
     if level is Level.L4:
         return True
+    in_line(session, job.head_sha)
     return wished(session, job.upstream_repo, job.head_sha, job.repo_key) and not suppresses(session, job, level)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Allowlist, Participation
-from relay.crcr.check_runs import Wish, is_shown, show, shown_name, wish
+from relay.crcr.check_runs import Wish, in_line, is_shown, show, shown_name, wish
 from relay.crcr.pr_context import part, upstream_context
 from relay.settings import RelaySettings
 from relay.store.crcr_models import BackendJob
@@ -40,6 +40,7 @@ def handle_label(
         return {"ignored": True, "reason": "missing pr context"}
     if part(payload, "pull_request").get("state") == "closed" and not settings.crcr_strict_compat:
         return {"ignored": True, "reason": "the pull request is closed"}
+    in_line(session, pull.head_sha)
     created: list[str] = []
     for backend in allowlist.of_device(device):
         if not backend.takes_part_in(Participation.PULL_REQUEST):

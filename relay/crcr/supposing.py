@@ -85,7 +85,8 @@ def suppose_strictly(context: RelayContext, job_id: int, level: Level) -> bool |
     now, settings = context.now(), context.settings
     end = Supposed(TIMED_OUT, f"no report within {settings.crcr_zombie_timeout_s:g} s")
     with context.store.writing() as session:
-        job = session.get_one(BackendJob, job_id, with_for_update=True)
+        # Its key stays as it is: a label that has letters about this job written waits for nobody here.
+        job = session.get_one(BackendJob, job_id, with_for_update={"key_share": True})
         if job.state is not JobState.IN_PROGRESS:
             return True
         if _is_lost_by_original(job.job_name):

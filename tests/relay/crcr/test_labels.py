@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
 from relay.allowlist.types import Level
 from relay.context import RelayContext
-from relay.crcr.check_runs import wished
+from relay.crcr import effects
+from relay.crcr.check_runs import in_line, wished
 from relay.crcr.labels import device_of, handle_label
-from relay.store.crcr_models import JobState, OutboxKind
+from relay.crcr.supposing import suppose_strictly
+from relay.store.crcr_models import BackendJob, JobState, OutboxKind
 from relay.store.engine import Store
 from tests.conformance.payloads import S1, S2, UPSTREAM, labeled
-from tests.relay.crcr.stage import Stage, staged
+from tests.relay.crcr.stage import Stage, completed, staged
+from tests.relay.meanwhile import meanwhile
 
 LABEL = "ciflow/crcr/npu"
 
@@ -116,3 +120,57 @@ def test_what_ended_long_ago_is_not_dug_out(stage: Stage) -> None:
     stage.add(level=Level.L3, state=JobState.COMPLETED, conclusion="success", completed_at=stage.clock())
     stage.clock.tick(stage.context.settings.crcr_status_ttl_s + 1)
     assert label(stage)["created_check_runs"] == []
+
+
+def reporting(stage: Stage, job: BackendJob) -> Callable[[Session], None]:
+    """An L3 backend's report that a job is what it is now, taken in as the callback's door does."""
+
+    def report(session: Session) -> None:
+        known = session.merge(job)
+        session.flush()
+        effects.apply(session, stage.context.settings, known, job.callback, level=Level.L3, now=stage.clock())
+
+    return report
+
+
+def labelling(stage: Stage) -> Callable[[Session], None]:
+    """The label comes."""
+    allowlist = stage.allowlist.current().allowlist
+
+    def come(session: Session) -> None:
+        handle_label(session, stage.context.settings, allowlist, labeled(LABEL), stage.clock())
+
+    return come
+
+
+@pytest.mark.parametrize("first", ["label", "report"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_label_and_a_report_at_once_show_the_job_as_it_is(anywhere: Stage, first: str, known: bool) -> None:
+    """Neither is committed when the other comes, be it the job's first report or its last."""
+    store = anywhere.context.store
+    ended = completed(anywhere.clock(), level=Level.L3, id=1, identity="1" * 64)
+    if known:
+        anywhere.add(level=Level.L3, id=1, identity="1" * 64)
+    steps = [labelling(anywhere), reporting(anywhere, ended)]
+    one, other = steps if first == "label" else reversed(steps)
+
+    def second() -> None:
+        with store.writing() as session:
+            other(session)
+
+    meanwhile(store, one, second)
+    anywhere.outbox.deliver_due()
+    assert [check.check.conclusion for check in anywhere.github.checks.values()] == ["success"]
+
+
+def test_a_label_and_the_strict_sweep_never_wait_for_each_other(anywhere: Stage) -> None:
+    """The sweep has locked the job when it waits for the label, which has yet to write of that job."""
+    anywhere.set(crcr_strict_compat=True)
+    job = anywhere.add(level=Level.L3)
+    meanwhile(
+        anywhere.context.store,
+        lambda session: in_line(session, job.head_sha),
+        lambda: suppose_strictly(anywhere.context, job.id, Level.L3),
+        labelling(anywhere),
+    )
+    assert anywhere.job(job.id).state is JobState.COMPLETED
