@@ -179,7 +179,7 @@ def create_context(
     engine = open_engine(complete.database_url)
     with ExitStack() as opened:
         opened.callback(engine.dispose)
-        clock = now or record_clock(engine)
+        clock = now or record_clock(engine, ask=not complete.upgrade_on_start)
         if complete.upgrade_on_start:
             upgrade_database(engine)
         store = Store(engine)

@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 from sqlalchemy import Engine, event
+from sqlalchemy.exc import SQLAlchemyError
 
 _log = structlog.get_logger(__name__)
 
@@ -30,9 +31,15 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def record_clock(engine: Engine) -> Callable[[], datetime]:
-    """The clock to write into this record and to compare with it."""
-    return ServerClock(engine) if engine.dialect.name == "postgresql" else utc_now
+def record_clock(engine: Engine, *, ask: bool) -> Callable[[], datetime]:
+    """The clock to write into this record and to compare with it. `ask`: nobody is about to connect, and what is
+    written with the first connection must have the moment already."""
+    if engine.dialect.name != "postgresql":
+        return utc_now
+    clock = ServerClock(engine)
+    if ask:
+        clock.ask()
+    return clock
 
 
 class ServerClock:
@@ -42,6 +49,7 @@ class ServerClock:
     def __init__(
         self, engine: Engine, *, own: Callable[[], datetime] = utc_now, steady: Callable[[], float] | None = None
     ) -> None:
+        self._engine = engine
         self._own = own
         # Goes on while the machine sleeps, as leases do.
         self._steady = steady or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
@@ -56,6 +64,15 @@ class ServerClock:
             return self._own()
         moment, read = known
         return moment + timedelta(seconds=self._steady() - read)
+
+    def ask(self) -> None:
+        """Ask by a connection taken for that alone. A server that is away is asked by the first who reaches it: a
+        service may start before its database does."""
+        try:
+            with self._engine.connect():
+                pass
+        except SQLAlchemyError as fault:
+            _log.warning("clock_not_asked", fault=type(fault).__name__)
 
     def _checked_out(self, connection: Any, _record: object, _proxy: object) -> None:
         """Ask on a connection that somebody needs for something else: that costs no other one, and hardly a wait."""

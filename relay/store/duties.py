@@ -38,9 +38,10 @@ class DutyLease:
 
     def hold(self) -> bool:
         """Take it, or keep it for longer. False when it is another's."""
-        now = self._now()
         with self._store.reading() as session:
             found = session.get(Duty, self._name)
+            # After the first use of the record, which a process that has just started has its clock from.
+            now = self._now()
         if (
             found is not None
             and found.until >= now

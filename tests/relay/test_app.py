@@ -18,6 +18,7 @@ from relay.errors import SettingsError
 from relay.settings import RelaySettings
 from relay.store.models import Shard, ShardState
 from relay.views import ApiError
+from tests.relay.stand_in import closed_port
 from tests.relay.worker_story import NOW, arrive, lease
 from tests.waiting import until
 
@@ -53,6 +54,18 @@ def test_the_upgrade_can_be_left_to_somebody_else(settings: RelaySettings, empty
     engine = app.state.relay.store.engine
     assert inspect(engine).get_table_names() == []
     engine.dispose()
+
+
+def test_it_starts_while_the_database_is_away(settings: RelaySettings) -> None:
+    """Where somebody else upgrades the record: it answers probes, and is ready once the database is."""
+    with closed_port() as url:
+        port = url.rpartition(":")[2]
+        given = {"upgrade_on_start": False, "database_url": f"postgresql://user:word@127.0.0.1:{port}/relay"}
+        app = create_app(settings.model_copy(update=given))
+        client = TestClient(app)
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        app.state.relay.close()
 
 
 @pytest.mark.embedded("looks at the files that this process has open")

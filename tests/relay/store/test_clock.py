@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from psycopg.pq import TransactionStatus
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Dialect, Engine, event, text
+from structlog.testing import capture_logs
 
+from relay.app import create_context
+from relay.settings import RelaySettings
 from relay.store.clock import ServerClock, record_clock, utc_now
-from relay.store.engine import open_engine
+from relay.store.duties import DutyLease
+from relay.store.duty_models import Duty
+from relay.store.engine import Store, open_engine
 from tests.conftest import MakeDatabase
 
 CLOSE = timedelta(seconds=30)
@@ -43,7 +50,7 @@ def use(engine: Engine) -> None:
 
 
 def test_machines_with_other_clocks_agree(server: Engine) -> None:
-    """From the first use of the database on; before that there is nothing to compare with."""
+    """From the first use of the database on."""
     clocks = [ServerClock(server, own=an_hour_off(hours)) for hours in (-1, 2)]
     assert clocks[1]() - clocks[0]() > timedelta(hours=2)
     use(server)
@@ -110,7 +117,65 @@ def test_who_has_the_connection_has_it_as_before(server: Engine) -> None:
     assert abs(lost() - utc_now()) < CLOSE
 
 
-def test_a_file_has_the_clock_of_its_machine() -> None:
-    engine = open_engine("sqlite:////tmp/never-opened.db")
-    assert record_clock(engine) is utc_now
+@pytest.mark.parametrize("upgrades", [True, False])
+def test_a_process_that_has_started_has_asked(
+    settings: RelaySettings, make_postgres_database: MakeDatabase, monkeypatch: pytest.MonkeyPatch, upgrades: bool
+) -> None:
+    """Also where another upgrades the record and nothing else has used it yet: what comes first takes the moment before
+    it has a connection."""
+    given = {"upgrade_on_start": upgrades, "database_url": make_postgres_database("ready")}
+    context = create_context(settings.model_copy(update=given))
+    monkeypatch.setattr(context.now, "_own", an_hour_off(1))
+    try:
+        assert abs(context.now() - utc_now()) < CLOSE
+    finally:
+        context.close()
+
+
+def test_a_server_that_is_away_is_asked_later(server: Engine) -> None:
+    """Nobody fails of a clock: the machine's own has to do, and the first who reaches the server asks."""
+    away = [True]
+
+    @event.listens_for(server, "do_connect")
+    def _refuse(dialect: Dialect, *_: object) -> None:
+        if away[0]:
+            raise dialect.loaded_dbapi.OperationalError("it is away")
+
+    with capture_logs() as said:
+        clock = record_clock(server, ask=True)
+    assert [line["event"] for line in said] == ["clock_not_asked"]
+    assert isinstance(clock, ServerClock)
+    clock._own = an_hour_off(1)
+    away[0] = False
+    use(server)
+    assert abs(clock() - utc_now()) < CLOSE
+
+
+def test_a_duty_is_held_by_the_clock_of_the_record(make_postgres_database: MakeDatabase) -> None:
+    """By a process that has not used the record before, and whose machine is an hour ahead: it takes nothing from who
+    holds it, and what it takes it has for no longer."""
+    url = make_postgres_database("ready")
+    with ExitStack() as ending:
+
+        def lease(name: str, *, hours: int) -> DutyLease:
+            engine = open_engine(url)
+            ending.callback(engine.dispose)
+            clock = ServerClock(engine, own=an_hour_off(hours))
+            return DutyLease(Store(engine), name, lasts_s=20, now=clock, holder=f"{hours}")
+
+        assert lease("held", hours=0).hold()
+        assert not lease("held", hours=1).hold()
+        assert lease("free", hours=1).hold()
+        engine = open_engine(url)
+        ending.callback(engine.dispose)
+        with Store(engine).reading() as session:
+            assert session.get_one(Duty, "free").until - utc_now() < CLOSE
+
+
+def test_a_file_has_the_clock_of_its_machine(tmp_path: Path) -> None:
+    """And is not opened to be asked."""
+    file = tmp_path / "never-opened.db"
+    engine = open_engine(f"sqlite:///{file}")
+    assert record_clock(engine, ask=True) is utc_now
     assert not event.contains(engine, "checkout", utc_now)
+    assert not file.exists()
