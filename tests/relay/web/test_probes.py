@@ -44,9 +44,10 @@ def test_a_process_that_answers_is_well(client: TestClient) -> None:
 
 
 def test_a_service_that_nobody_sweeps_is_ready_and_says_so(client: TestClient, context: RelayContext) -> None:
-    """It answers all the same, so requests may come."""
+    """It answers all the same, so requests may come. There is no age of what never was, which the alert goes by."""
     sweep = DutyLease(context.store, SWEEP, lasts_s=10, now=context.now)
     assert client.get("/readyz").json()["late"] == ["sweep"]
+    assert ("relay_sweep_age_seconds", ()) not in figures(client)
     sweep.hold()
     sweep.done()
     reply = client.get("/readyz")
