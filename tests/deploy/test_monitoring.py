@@ -26,6 +26,7 @@ from relay.store.models import ShardState
 from relay.views import Conclusion, RunState
 from tests.deploy.cluster import WRITTEN
 from tests.deploy.deployed import DEPLOY
+from tests.workers.runner.sandbox.inside import missing
 
 RULES: list[dict[str, Any]] = [
     rule
@@ -164,7 +165,7 @@ def test_the_dashboard_is_whole() -> None:
 
 def promtool(*words: str) -> None:
     if shutil.which("promtool") is None:
-        pytest.skip("promtool (Debian's prometheus) is not here: series and labels were checked, PromQL was not read")
+        missing("promtool (Debian's prometheus) is not here: series and labels were checked, PromQL was not read")
     done = subprocess.run(
         ["promtool", *words],
         cwd=DEPLOY / "prometheus",
@@ -174,6 +175,19 @@ def promtool(*words: str) -> None:
         env=dict(os.environ),
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("ci", "ends"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)])
+def test_a_check_that_was_not_made_is_no_success_in_ci(
+    monkeypatch: pytest.MonkeyPatch, ci: str, ends: type[BaseException]
+) -> None:
+    """And .ci/run installs what it is made with."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises((pytest.fail.Exception, pytest.skip.Exception), match="promtool") as ended:
+        promtool("check", "config", "prometheus.yml")
+    assert ended.type is ends
+    assert "command -v promtool >/dev/null || missing+=(prometheus)" in (DEPLOY.parent / ".ci" / "run").read_text()
 
 
 def test_promtool_accepts_configuration_and_rules() -> None:
