@@ -50,6 +50,16 @@ def test_every_relay_command_is_real(path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.name))
+def test_its_head_names_what_must_be_set(path: Path) -> None:
+    """Who copies a template reads no further; what is not set is empty there, not an error. A command that the head
+    names is real."""
+    head, _, rest = path.read_text().partition("\nname:")
+    assert set(re.findall(r"\b(?:vars|secrets)\.(\w+)", rest)) == set(re.findall(r"\b(?:RELAY|CRCR)_\w+", head))
+    for line in re.findall(r"`relay ([^`]+)`", head.replace("\n# ", " ")):
+        check_command(shlex.split(line))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.name))
 def test_nothing_is_left_to_chance(path: Path) -> None:
     """Rights are named, jobs end, a checkout keeps no token, and nothing that others write becomes a command."""
     found = read(path)
