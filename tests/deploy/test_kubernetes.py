@@ -9,10 +9,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from relay.runs.endings import MOST_RETURNS
 from relay.settings import RelaySettings
 from relay.web.probes import router
 from tests.deploy.cluster import KUBERNETES, OVERLAYS, PODS, WRITTEN, of_kind, rendered
-from tests.deploy.deployed import check_command
+from tests.deploy.deployed import DEPLOY, check_command
 from workers.settings import WorkerSettings
 
 #: The oldest that has what is used here, and the newest there is.
@@ -196,7 +197,9 @@ def test_what_scales_workers_names_them_and_their_device() -> None:
 
 
 def test_fewer_workers_come_slowly() -> None:
-    """A worker that is taken away gives its shard back, and a shard may be given back so often only."""
+    """A worker that is taken away gives its shard back, which costs time and, after so often as is said, an attempt."""
+    text = (DEPLOY / "kubernetes" / "components" / "scaling" / "scaled.yaml").read_text()
+    assert f"(the first {MOST_RETURNS} times)" in text
     scaled = WRITTEN["components/scaling/scaled.yaml:ScaledObject:relay-worker"]
     down = scaled["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
     assert down["stabilizationWindowSeconds"] >= WorkerSettings.model_fields["file_timeout_s"].default
