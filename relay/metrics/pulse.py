@@ -4,7 +4,7 @@ device with a queue. Reads only."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from relay.runs.lines import backlog_of
 from relay.runs.queueing import load_queue
 from relay.runs.scheduling import Policy
 from relay.runs.states import FINAL_RUN_STATES
-from relay.runs.workers_seen import workers_seen
+from relay.runs.workers_seen import Sighting, sightings
 from relay.store.crcr_models import OutboxItem, OutboxKind, OutboxState
 from relay.store.duty_models import Duty
 from relay.store.models import Delivery, DeliveryState, Run, Selection, Shard, ShardState
@@ -80,8 +80,7 @@ def take_pulse(session: Session, now: datetime, *, lease_seconds: float, policy:
     swept = session.scalar(select(Duty.done_at).where(Duty.name == SWEEP))
     due = session.scalar(select(func.min(OutboxItem.due_at)).where(OutboxItem.state == OutboxState.DUE))
     queue = _queue(session)
-    workers = workers_seen(session, now, lease_seconds=lease_seconds)
-    there = [worker for worker in workers if worker.state is not WorkerState.LEFT]
+    workers = sightings(session, now, lease_seconds=lease_seconds)
     return Pulse(
         sweep_age_s=_age(now, swept),
         inbox_waiting=waiting,
@@ -96,10 +95,7 @@ def take_pulse(session: Session, now: datetime, *, lease_seconds: float, policy:
             for device in sorted({device for device, _ in queue})
         },
         workers=Counter((worker.device, worker.state) for worker in workers),
-        heartbeat_age_s={
-            device: min((now - worker.seen_at).total_seconds() for worker in there if worker.device == device)
-            for device in {worker.device for worker in there}
-        },
+        heartbeat_age_s=_heartbeats(workers, now),
     )
 
 
@@ -116,6 +112,16 @@ def look_back(session: Session) -> Recent:
 
 def _age(now: datetime, since: datetime | None) -> float | None:
     return None if since is None else max(0.0, (now - since).total_seconds())
+
+
+def _heartbeats(workers: Iterable[Sighting], now: datetime) -> dict[str, float]:
+    """Of those that are there or ought to be, by device."""
+    ages: dict[str, float] = {}
+    for worker in workers:
+        if worker.state is not WorkerState.LEFT:
+            age = (now - worker.seen_at).total_seconds()
+            ages[worker.device] = min(age, ages.get(worker.device, age))
+    return ages
 
 
 def _queue(session: Session) -> dict[tuple[str, WorkClass], datetime]:
