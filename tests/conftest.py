@@ -9,7 +9,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -41,6 +43,8 @@ OPERATOR_TOKEN = "operator-token-for-tests"
 WEBHOOK_SECRET = "webhook-secret-for-tests"
 
 MakeDatabase = Callable[[str], str]
+#: Takes what `create_app` does.
+OpenApp = Callable[..., FastAPI]
 
 
 @pytest.fixture(autouse=True)
@@ -155,14 +159,25 @@ def settings(tmp_path: Path, setup: str) -> RelaySettings:
 
 
 @pytest.fixture
-def app(settings: RelaySettings, sqlite_files: SqliteFiles) -> Iterator[FastAPI]:
+def open_app(sqlite_files: SqliteFiles) -> Iterator[OpenApp]:
+    """Makes web applications as `create_app` does. What they hold is let go of when the test has ended: of those too
+    that nobody serves with their lifespan."""
+    with ExitStack() as opened:
+
+        def open_one(settings: RelaySettings, **parts: Any) -> FastAPI:
+            sqlite_files.make_ready(settings)
+            application = create_app(settings, **parts)
+            opened.callback(application.state.relay.close)
+            opened.callback(application.state.live.events.close)
+            return application
+
+        yield open_one
+
+
+@pytest.fixture
+def app(settings: RelaySettings, open_app: OpenApp) -> FastAPI:
     """The web application."""
-    sqlite_files.make_ready(settings)
-    application = create_app(settings)
-    yield application
-    application.state.live.events.close()
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
+    return open_app(settings)
 
 
 @pytest.fixture

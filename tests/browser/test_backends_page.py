@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from relay.settings import RelaySettings
 from tests.browser.inspection import sticks_out_of_a_phone
-from tests.conftest import OPERATOR_TOKEN
+from tests.conftest import OPERATOR_TOKEN, OpenApp
 from tests.relay.hud.told import told
 from tests.relay.serving import serving
 from tests.relay.web.readers import Readers
@@ -19,10 +19,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[Readers]:
-    made = Readers(settings)
-    yield made
-    made.close()
+def readers(settings: RelaySettings, open_app: OpenApp) -> Readers:
+    return Readers(settings, open_app)
 
 
 @pytest.fixture

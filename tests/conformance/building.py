@@ -65,11 +65,10 @@ def building(
         tokens=tokens,
         strict=strict,
     )
-    verifier.close()
     if context.outbox is not None:
         context.outbox.stop()
-    context.waker.close()
-    context.store.engine.dispose()
+    app.state.live.events.close()
+    context.close()
 
 
 @contextmanager

@@ -15,7 +15,6 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from relay.app import create_app
 from relay.cli import run
 from relay.context import RelayContext
 from relay.contract import Observation
@@ -25,6 +24,7 @@ from relay.store.models import Run
 from tests.conformance.building import serving_callbacks
 from tests.conformance.payloads import pull_request
 from tests.conformance.world import World
+from tests.conftest import OpenApp
 from tests.relay.serving import serving
 from tests.relay.worker_story import end, must_lease, names, post_results, post_selection, report, result, results
 from tests.waiting import until
@@ -34,11 +34,11 @@ _PATIENCE_S = 60.0
 
 
 @pytest.fixture
-def backend(tmp_path: Path, second_service: dict[str, str]) -> Iterator[RelayContext]:
+def backend(tmp_path: Path, second_service: dict[str, str], open_app: OpenApp) -> Iterator[RelayContext]:
     """The backend's own service, on a socket of its own."""
     manifests = tmp_path / "backend-manifests"
     manifests.mkdir()
-    app = create_app(
+    app = open_app(
         RelaySettings(
             state_dir=tmp_path / "backend",
             manifest_dir=manifests,
@@ -51,8 +51,6 @@ def backend(tmp_path: Path, second_service: dict[str, str]) -> Iterator[RelayCon
         patch.setenv("RELAY_URL", url)
         patch.setenv("RELAY_OPERATOR_TOKEN", _TOKEN)
         yield app.state.relay
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
 
 
 def _event_file(world: World, folder: Path, repo: str) -> Path:

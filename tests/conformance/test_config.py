@@ -18,6 +18,7 @@ from relay.settings import RelaySettings, missing_for_protocol
 from tests.conformance.answering import dispatched, report
 from tests.conformance.tokens import Tokens
 from tests.conformance.world import World
+from tests.conftest import OpenApp
 from tests.relay.settings.test_protocol import PAGE
 
 SECRET = "a-secret-of-16-characters"
@@ -69,7 +70,7 @@ def refusal() -> str:
 
 @pytest.mark.row("CF01")
 @pytest.mark.parametrize("like_the_original", ["", "1"])
-def test_all_that_is_required_is_enough(whole: pytest.MonkeyPatch, like_the_original: str) -> None:
+def test_all_that_is_required_is_enough(whole: pytest.MonkeyPatch, open_app: OpenApp, like_the_original: str) -> None:
     """The values are read, upstream has its default, and the relay starts, also as the original's equal."""
     whole.setenv("RELAY_CRCR_STRICT_COMPAT", like_the_original)
     settings = load_settings()
@@ -78,15 +79,13 @@ def test_all_that_is_required_is_enough(whole: pytest.MonkeyPatch, like_the_orig
     assert (settings.broker_url, settings.hud_key) == ("redis://user:word@cache.example:6379/0", SecretStr("key"))
     assert settings.upstream_repo == "pytorch/pytorch"
     assert missing_for_protocol(settings) == ()
-    relay = create_app(settings).state.relay
-    assert relay.crcr.github is not None
-    relay.crcr.close()
-    relay.waker.close()
-    relay.store.engine.dispose()
+    assert open_app(settings).state.relay.crcr.github is not None
 
 
 @pytest.mark.row("CF02")
-def test_a_relay_like_the_original_refuses_to_start_with_nothing(environment: pytest.MonkeyPatch) -> None:
+def test_a_relay_like_the_original_refuses_to_start_with_nothing(
+    environment: pytest.MonkeyPatch, open_app: OpenApp
+) -> None:
     """Every variable is named. One that is only for its own machine starts: it dispatches to nobody."""
     settings = load_settings()
     assert [name.partition(" ")[0] for name in missing_for_protocol(settings)] == [
@@ -95,10 +94,7 @@ def test_a_relay_like_the_original_refuses_to_start_with_nothing(environment: py
         "RELAY_GITHUB_APP_PRIVATE_KEY",
         "RELAY_ALLOWLIST_URL",
     ]
-    relay = create_app(settings).state.relay
-    assert relay.crcr is None
-    relay.waker.close()
-    relay.store.engine.dispose()
+    assert open_app(settings).state.relay.crcr is None
     environment.setenv("RELAY_CRCR_STRICT_COMPAT", "1")
     with pytest.raises(SettingsError, match=r"GITHUB_APP_ID.*GITHUB_APP_PRIVATE_KEY.*ALLOWLIST_URL"):
         create_app(load_settings())

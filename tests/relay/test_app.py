@@ -18,6 +18,7 @@ from relay.errors import SettingsError
 from relay.settings import RelaySettings
 from relay.store.models import Shard, ShardState
 from relay.views import ApiError
+from tests.conftest import OpenApp
 from tests.relay.stand_in import closed_port
 from tests.relay.worker_story import NOW, arrive, lease
 from tests.waiting import until
@@ -39,33 +40,31 @@ def test_the_application_answers_and_sweeps_while_it_serves(app: FastAPI, contex
     assert not [thread for thread in threading.enumerate() if thread.name == "relay-sweeper"]
 
 
-def test_two_applications_share_one_record(app: FastAPI, settings: RelaySettings, context: RelayContext) -> None:
+def test_two_applications_share_one_record(
+    app: FastAPI, settings: RelaySettings, context: RelayContext, open_app: OpenApp
+) -> None:
     """A second process on the same state folder sees the same runs with the same tokens."""
     arrive(context.store)
-    other = create_app(settings)
-    assert len(TestClient(other).get("/api/v1/runs").json()["runs"]) == 1
-    other.state.relay.store.engine.dispose()
+    assert len(TestClient(open_app(settings)).get("/api/v1/runs").json()["runs"]) == 1
     assert TestClient(app).get("/api/v1/runs").is_success
 
 
-def test_the_upgrade_can_be_left_to_somebody_else(settings: RelaySettings, empty_database_url: str) -> None:
+def test_the_upgrade_can_be_left_to_somebody_else(
+    settings: RelaySettings, empty_database_url: str, open_app: OpenApp
+) -> None:
     """Where replicas start often, a job of its own upgrades the record."""
-    app = create_app(settings.model_copy(update={"upgrade_on_start": False, "database_url": empty_database_url}))
-    engine = app.state.relay.store.engine
-    assert inspect(engine).get_table_names() == []
-    engine.dispose()
+    app = open_app(settings.model_copy(update={"upgrade_on_start": False, "database_url": empty_database_url}))
+    assert inspect(app.state.relay.store.engine).get_table_names() == []
 
 
-def test_it_starts_while_the_database_is_away(settings: RelaySettings) -> None:
+def test_it_starts_while_the_database_is_away(settings: RelaySettings, open_app: OpenApp) -> None:
     """Where somebody else upgrades the record: it answers probes, and is ready once the database is."""
     with closed_port() as url:
         port = url.rpartition(":")[2]
         given = {"upgrade_on_start": False, "database_url": f"postgresql://user:word@127.0.0.1:{port}/relay"}
-        app = create_app(settings.model_copy(update=given))
-        client = TestClient(app)
+        client = TestClient(open_app(settings.model_copy(update=given)))
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == 503
-        app.state.relay.close()
 
 
 @pytest.mark.embedded("looks at the files that this process has open")

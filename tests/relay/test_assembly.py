@@ -29,19 +29,12 @@ def lists(tmp_path: Path) -> dict[str, str]:
     return {"allowlist_url": allowlist.as_uri(), "ci_providers_url": providers.as_uri()}
 
 
-def _close(context: RelayContext) -> None:
-    if context.crcr is not None:
-        context.crcr.close()
-    context.waker.close()
-    context.store.engine.dispose()
-
-
 def test_without_an_allowlist_there_is_no_protocol(settings: RelaySettings) -> None:
     """A relay for one machine needs none."""
     context = create_context(settings)
     assert context.crcr is None
     assert context.outbox is None
-    _close(context)
+    context.close()
 
 
 def test_the_lists_are_read_before_anybody_asks(settings: RelaySettings, lists: dict[str, str]) -> None:
@@ -54,7 +47,7 @@ def test_the_lists_are_read_before_anybody_asks(settings: RelaySettings, lists: 
         names = sorted(row.name for row in session.query(RemoteDocument) if row.good_text and not row.problem)
     assert names == ["allowlist", "ci-providers"]
     assert context.crcr.allowlist.current().allowlist.find("a/b") is not None
-    _close(context)
+    context.close()
 
 
 def test_a_relay_like_the_original_starts_with_all_it_needs_or_not_at_all(

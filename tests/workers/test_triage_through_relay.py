@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
-from relay.app import create_app
 from relay.contract import TriageSettings
 from relay.settings import RelaySettings
-from tests.conftest import WORKER_TOKEN
+from tests.conftest import WORKER_TOKEN, OpenApp
 from tests.relay.serving import serving
 from tests.selector.triage.example import judge, verdicts
 from tests.selector.triage.model_server import Heard, ModelServer, Says
 from workers.triage_client import triage_client
 
 PROVIDERS = ("openai", "anthropic")
+RelayBefore = Callable[[str, str], AbstractContextManager[str]]
 
 
 def looks_first(heard: Heard) -> Says:
@@ -25,15 +25,15 @@ def looks_first(heard: Heard) -> Says:
     return Says(verdicts("run", "t1", "t2", "t3", "t4", evidence=["call00001"] if heard.results else ["f1"]))
 
 
-@contextmanager
-def relay_before(model_url: str, settings: RelaySettings, provider: str) -> Iterator[str]:
-    llm = {"llm_base_url": model_url, "llm_model": "chosen", "llm_api_key": "k-secret", "llm_provider": provider}
-    app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
-    try:
-        with serving(app) as url:
-            yield url
-    finally:
-        app.state.relay.store.engine.dispose()
+@pytest.fixture
+def relay_before(settings: RelaySettings, open_app: OpenApp) -> RelayBefore:
+    """Serves a relay that asks a provider's model at an address."""
+
+    def served(model_url: str, provider: str) -> AbstractContextManager[str]:
+        llm = {"llm_base_url": model_url, "llm_model": "chosen", "llm_api_key": "k-secret", "llm_provider": provider}
+        return serving(open_app(RelaySettings.model_validate({**settings.model_dump(), **llm})))
+
+    return served
 
 
 def order(provider: str) -> TriageSettings:
@@ -41,9 +41,9 @@ def order(provider: str) -> TriageSettings:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_model_with_tools_is_asked_through_the_relay(settings: RelaySettings, provider: str) -> None:
+def test_a_model_with_tools_is_asked_through_the_relay(relay_before: RelayBefore, provider: str) -> None:
     server = ModelServer(looks_first)
-    with server.serving() as model_url, relay_before(model_url, settings, provider) as url:
+    with server.serving() as model_url, relay_before(model_url, provider) as url:
         result = judge(triage_client(order(provider), url, WORKER_TOKEN, None))
     assert result.notes == ("the model looked up 2 things in 1 rounds",)
     assert result.kept[-1].reasons[-1].evidence == "says run [read_file call00001]"
@@ -54,19 +54,19 @@ def test_a_model_with_tools_is_asked_through_the_relay(settings: RelaySettings, 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_model_without_tools_is_asked_once_through_the_relay(settings: RelaySettings, provider: str) -> None:
+def test_a_model_without_tools_is_asked_once_through_the_relay(relay_before: RelayBefore, provider: str) -> None:
     server = ModelServer(looks_first, takes_tools=False)
-    with server.serving() as model_url, relay_before(model_url, settings, provider) as url:
+    with server.serving() as model_url, relay_before(model_url, provider) as url:
         result = judge(triage_client(order(provider), url, WORKER_TOKEN, None))
     assert result.notes == ()
     assert result.kept[-1].reasons[-1].evidence == "says run [torch/x.py]"
     assert [heard.tools for heard in server.heard] == [()]
 
 
-def test_the_interface_of_the_other_provider_is_closed(settings: RelaySettings) -> None:
+def test_the_interface_of_the_other_provider_is_closed(relay_before: RelayBefore) -> None:
     """The offline ranker answers, and the notes say why."""
     server = ModelServer(looks_first)
-    with server.serving() as model_url, relay_before(model_url, settings, "openai") as url:
+    with server.serving() as model_url, relay_before(model_url, "openai") as url:
         result = judge(triage_client(order("anthropic"), url, WORKER_TOKEN, None))
     assert result.notes == ("model answered HTTP 409; the offline ranker decided instead",)
     assert server.bodies == []

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from relay.app import create_app
 from relay.cli import run
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.views import Conclusion, RunState
+from tests.conftest import OpenApp
 from tests.relay.serving import serving as serving_app
 from tests.relay.stand_in import TOKEN, StandIn, a_failure, a_run, events_of, serving
-from tests.setups import SqliteFiles
 
 
 @dataclass(frozen=True)
@@ -75,16 +74,11 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def served(
-    settings: RelaySettings, sqlite_files: SqliteFiles, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[RelayContext]:
+def served(settings: RelaySettings, open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[RelayContext]:
     """A real relay, named by RELAY_URL, whose operator token the command line has."""
-    sqlite_files.make_ready(settings)
-    application = create_app(settings.model_copy(update={"operator_token": SecretStr(TOKEN)}))
+    application = open_app(settings.model_copy(update={"operator_token": SecretStr(TOKEN)}))
     context = application.state.relay
     assert isinstance(context, RelayContext)
     with serving_app(application) as url:
         monkeypatch.setenv("RELAY_URL", url)
         yield context
-    context.waker.close()
-    context.store.engine.dispose()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from relay.app import create_app
 from relay.cli.worker_checks import check_workers, judged
 from relay.now_views import WorkerNow, WorkerState, WorkersView
 from relay.runs.worker_differences import differences
 from relay.settings import RelaySettings
+from tests.conftest import OpenApp
 from tests.relay.cli.conftest import Relay
 from tests.relay.serving import serving
 from tests.relay.stand_in import StandIn, a_worker, closed_port
@@ -67,16 +67,15 @@ def test_names_of_workers_are_fit_for_a_terminal() -> None:
     assert "\n" not in found.detail
 
 
-def test_a_service_that_wants_a_token_for_reading(settings: RelaySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_wants_a_token_for_reading(
+    settings: RelaySettings, open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Is not one that was not reached."""
     monkeypatch.setenv("RELAY_STATE_DIR", "/nowhere")
-    app = create_app(settings.model_copy(update={"read_access": "token"}))
-    with serving(app) as url:
+    with serving(open_app(settings.model_copy(update={"read_access": "token"}))) as url:
         found = check_workers(url)
     assert found.status == "warn"
     assert "token" in found.detail + found.next_step
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
 
 
 def test_a_service_that_is_away_and_one_too_old_to_tell(relay: Relay, service: StandIn) -> None:

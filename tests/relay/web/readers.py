@@ -10,11 +10,11 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.parts import CrcrParts
 from relay.settings import RelaySettings
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
+from tests.conftest import OpenApp
 from tests.relay.hud.told import NOW
 
 ALLOWLIST = """\
@@ -42,9 +42,9 @@ class _NoVerifier:
 class Readers:
     """The application, its client, and the list that it reads."""
 
-    def __init__(self, settings: RelaySettings) -> None:
+    def __init__(self, settings: RelaySettings, open_app: OpenApp) -> None:
         self.allowlist = AllowlistStandIn(lambda: NOW, text=ALLOWLIST)
-        self.app = create_app(settings, crcr=CrcrParts(self.allowlist, _NoVerifier(), None), now=self.now)
+        self.app = open_app(settings, crcr=CrcrParts(self.allowlist, _NoVerifier(), None), now=self.now)
         context = self.app.state.relay
         assert isinstance(context, RelayContext)
         self.context = context
@@ -53,11 +53,6 @@ class Readers:
     def now(self) -> datetime:
         """The moment at which everything here happens."""
         return NOW
-
-    def close(self) -> None:
-        """Give back what the application holds."""
-        self.context.waker.close()
-        self.context.store.engine.dispose()
 
 
 @contextmanager

@@ -14,12 +14,13 @@ from fastapi.testclient import TestClient
 
 from relay.access.tokens import create_token
 from relay.access_views import Scope
-from relay.app import OWN_DOORS, ROUTERS, create_app
+from relay.app import OWN_DOORS, ROUTERS
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.views import ApiError
 from relay.web import auth, callback, crcr_results, probes, webhook
 from relay.web.pages import sign_in as sign_in_page
+from tests.conftest import OpenApp
 from tests.relay.web.signing_in import sign_in
 from tests.relay.worker_story import arrive
 
@@ -64,12 +65,9 @@ def make(context: RelayContext, scope: Scope) -> str:
 
 
 @pytest.fixture
-def closed(settings: RelaySettings) -> Iterator[FastAPI]:
+def closed(settings: RelaySettings, open_app: OpenApp) -> FastAPI:
     """A relay where reading takes a token."""
-    app = create_app(settings.model_copy(update={"read_access": "token"}))
-    yield app
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
+    return open_app(settings.model_copy(update={"read_access": "token"}))
 
 
 @pytest.fixture

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from relay.settings import RelaySettings
 from tests.relay.hud.told import PROBE, ask, told
 from tests.relay.web.readers import Readers, statements
 
 PATH = "/api/v1/backends"
-
-
-@pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[Readers]:
-    made = Readers(settings)
-    yield made
-    made.close()
 
 
 def get(readers: Readers, path: str = "", **query: str | int) -> Any:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.web.callback import BODY_CAP
+from tests.conftest import OpenApp
 
 PATH = "/github/callback"
 CHUNK = 64 * 1024
@@ -49,25 +49,22 @@ def test_a_relay_without_an_allowlist_takes_no_callbacks(client: TestClient) -> 
     assert int(answered.headers["Retry-After"]) > 0
 
 
-def test_addresses_are_counted_for_each_application(settings: RelaySettings, client: TestClient) -> None:
+def test_addresses_are_counted_for_each_application(
+    settings: RelaySettings, open_app: OpenApp, client: TestClient
+) -> None:
     """Before anything of a body is read; what one application remembers is not another one's."""
-    narrow = create_app(settings.model_copy(update={"crcr_rate_per_min": 1}))
-    strangers = TestClient(narrow)
+    strangers = TestClient(open_app(settings.model_copy(update={"crcr_rate_per_min": 1})))
     assert [strangers.post(PATH, content=b"{").status_code for _ in range(11)] == [400] * 10 + [429]
     refused = strangers.post(PATH, content=b"{")
     assert 0 < int(refused.headers["Retry-After"]) <= 6
     assert client.post(PATH, content=b"{").status_code == 400
-    narrow.state.relay.waker.close()
-    narrow.state.relay.store.engine.dispose()
 
 
 @pytest.mark.parametrize(("trusted", "last"), [("", 429), ("192.0.2.0/24", 400)])
 def test_behind_a_proxy_that_is_named_each_caller_has_its_own_count(
-    settings: RelaySettings, trusted: str, last: int
+    settings: RelaySettings, open_app: OpenApp, trusted: str, last: int
 ) -> None:
-    app = create_app(settings.model_copy(update={"crcr_rate_per_min": 1, "trusted_proxies": trusted}))
+    app = open_app(settings.model_copy(update={"crcr_rate_per_min": 1, "trusted_proxies": trusted}))
     proxied = TestClient(app, client=("192.0.2.7", 4711))
     calls = [proxied.post(PATH, content=b"{", headers={"X-Forwarded-For": f"198.51.100.{n}"}) for n in range(11)]
     assert [call.status_code for call in calls] == [400] * 10 + [last]
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from relay.allowlist.grammar import parse_allowlist
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.github.types import GitHubError
 from relay.hud.queries import QUERIES
@@ -21,6 +19,7 @@ from relay.parts import AllowlistUnavailableError, CrcrParts, LoadedAllowlist
 from relay.settings import RelaySettings
 from tests.conformance.allowlist_stand_in import FIXTURE, AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
+from tests.conftest import OpenApp
 from tests.relay.hud.reports import envelope
 
 pytestmark = pytest.mark.both_setups
@@ -60,11 +59,11 @@ class _NoVerifier:
 class _Readers:
     """An application, and what is outside of it."""
 
-    def __init__(self, settings: RelaySettings) -> None:
+    def __init__(self, settings: RelaySettings, open_app: OpenApp) -> None:
         self.clock = _Clock()
         self.github = GitHubStandIn(known_titles={"7": ("Fix it", "ann"), _SHA: ("Land it", "bob")})
         self.allowlist = _Keeping(self.clock)
-        app = create_app(settings, crcr=CrcrParts(self.allowlist, _NoVerifier(), self.github), now=self.clock)
+        app = open_app(settings, crcr=CrcrParts(self.allowlist, _NoVerifier(), self.github), now=self.clock)
         context = app.state.relay
         assert isinstance(context, RelayContext)
         self.context = context
@@ -75,11 +74,8 @@ class _Readers:
 
 
 @pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[_Readers]:
-    made = _Readers(settings.model_copy(update={"upstream_repo": "pytorch/pytorch"}))
-    yield made
-    made.context.waker.close()
-    made.context.store.engine.dispose()
+def readers(settings: RelaySettings, open_app: OpenApp) -> _Readers:
+    return _Readers(settings.model_copy(update={"upstream_repo": "pytorch/pytorch"}), open_app)
 
 
 def _parameters(query: str) -> dict[str, Any]:
@@ -96,16 +92,14 @@ def test_every_query_answers_a_list_of_objects(readers: _Readers, query: str) ->
     assert isinstance(answer.json(), list)
 
 
-def test_a_declared_cadence_reaches_the_summary(settings: RelaySettings) -> None:
-    app = create_app(settings.model_copy(update={"crcr_cadences": "A/L2=2h"}), now=lambda: _START)
+def test_a_declared_cadence_reaches_the_summary(settings: RelaySettings, open_app: OpenApp) -> None:
+    app = open_app(settings.model_copy(update={"crcr_cadences": "A/L2=2h"}), now=lambda: _START)
     context = app.state.relay
     started = (_START - timedelta(hours=3)).isoformat()
     with context.store.writing() as session:
         record_result(session, envelope("completed", event="nightly", started_at=started), _START)
     answer = TestClient(app).get("/api/clickhouse/crcr_nightly_summary", params={"parameters": '{"days": 7}'})
     assert [(row["stale"], row["expected_every_s"]) for row in answer.json()] == [(True, 7_200)]
-    context.waker.close()
-    context.store.engine.dispose()
 
 
 @pytest.mark.parametrize(

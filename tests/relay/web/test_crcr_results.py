@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from sqlalchemy import event, select
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.store.crcr_models import CrcrResult
+from tests.conftest import OpenApp
 from tests.relay.hud.reports import envelope
 
 _KEY = "key-of-the-results-for-tests"
@@ -55,12 +55,10 @@ def test_without_the_key_nothing_is_stored(client: TestClient, context: RelayCon
 
 
 @pytest.mark.parametrize("key", ["", "None"])
-def test_a_relay_that_has_no_key_is_open_to_nobody(settings: RelaySettings, key: str) -> None:
-    app = create_app(settings.model_copy(update={"hud_intake_key": None}))
+def test_a_relay_that_has_no_key_is_open_to_nobody(settings: RelaySettings, open_app: OpenApp, key: str) -> None:
+    app = open_app(settings.model_copy(update={"hud_intake_key": None}))
     answer = TestClient(app).post(_PATH, json=envelope(), headers={"x-hud-internal-bot": key})
     assert answer.status_code == 401
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])

@@ -3,7 +3,6 @@ colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,7 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from relay.runs.creation import NewRun, open_run
-from relay.settings import RelaySettings
 from relay.store.models import Trigger
 from tests.relay.hud.told import NOW, PROBE, told
 from tests.relay.web.readers import Readers, statements
@@ -19,13 +17,6 @@ from tests.relay.web.test_pages import HOSTILE, Outline, in_order, page
 
 OLD, NEW = "1" * 40, "2" * 40
 PATH = "/backends/a/l2"
-
-
-@pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[Readers]:
-    made = Readers(settings)
-    yield made
-    made.close()
 
 
 def letters(found: Outline) -> list[str]:

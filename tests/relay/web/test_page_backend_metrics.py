@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.settings import RelaySettings
 from tests.relay.hud.told import PROBE, told
 from tests.relay.web.readers import Readers, statements
 from tests.relay.web.test_pages import Outline, in_order, page
 
 METRICS = "/backends/metrics"
-
-
-@pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[Readers]:
-    made = Readers(settings)
-    yield made
-    made.close()
 
 
 def days(readers: Readers, repo: str, *conclusions: str, **report: Any) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.settings import RelaySettings
 from relay.store.crcr_models import Demotion
 from tests.relay.hud.told import NOW, PROBE, told
 from tests.relay.web.readers import Readers, statements
 from tests.relay.web.test_pages import HOSTILE, Outline, in_order, page
-
-
-@pytest.fixture
-def readers(settings: RelaySettings) -> Iterator[Readers]:
-    made = Readers(settings)
-    yield made
-    made.close()
 
 
 def jobs(readers: Readers, repo: str, level: str, *conclusions: str, **report: Any) -> None:

@@ -9,13 +9,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.outbox.queue import NewItem, enqueue_all
 from relay.settings import RelaySettings
 from relay.store.crcr_models import Dispatch, DispatchState, OutboxItem, OutboxKind, OutboxState
 from relay.store.models import Delivery, DeliveryState
-from tests.conftest import OPERATOR_TOKEN
+from tests.conftest import OPERATOR_TOKEN, OpenApp
 from tests.relay.stories import START, Story
 from tests.relay.web.readers import statements
 from tests.relay.web.test_pages import HOSTILE, Outline, in_order, page
@@ -118,14 +117,12 @@ def test_letters_are_found_by_state_purpose_and_target(client: TestClient, conte
     ],
 )
 def test_what_is_removed_and_when_is_said(
-    settings: RelaySettings, days: int, of_letters: str, of_webhooks: str
+    settings: RelaySettings, open_app: OpenApp, days: int, of_letters: str, of_webhooks: str
 ) -> None:
-    app = create_app(settings.model_copy(update={"retention_days": days}))
-    client = TestClient(app)
+    client = TestClient(open_app(settings.model_copy(update={"retention_days": days})))
     assert of_letters in page(client, PATH).text
     assert of_webhooks in page(client, INBOX).text
     assert "RELAY_RETENTION_DAYS" in client.get("/api/v1/outbox/7").json()["hint"]
-    app.state.relay.store.engine.dispose()
 
 
 def test_a_webhook_without_its_body_says_so(client: TestClient, context: RelayContext) -> None:

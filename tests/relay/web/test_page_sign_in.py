@@ -4,7 +4,6 @@ ours."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,11 +13,10 @@ from relay.access import sign_in_limit
 from relay.access.sign_in_limit import PER_ADDRESS
 from relay.access.tokens import create_token, revoke_token
 from relay.access_views import Scope
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.settings import RelaySettings
 from relay.web.pages.sign_in import local_path
-from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN
+from tests.conftest import OPERATOR_TOKEN, WORKER_TOKEN, OpenApp
 from tests.relay.web.signing_in import form_token, send_form, send_sign_in, sign_in
 
 HOSTILE = '"><script>alert(1)</script>{{ 7*7 }}'
@@ -51,13 +49,12 @@ def test_the_cookie_is_out_of_reach(client: TestClient) -> None:
     assert OPERATOR_TOKEN not in cookie
 
 
-def test_with_https_the_cookie_is_bound_to_host_and_https(settings: RelaySettings) -> None:
-    app = create_app(settings.model_copy(update={"public_url": "https://relay.example"}))
+def test_with_https_the_cookie_is_bound_to_host_and_https(settings: RelaySettings, open_app: OpenApp) -> None:
+    app = open_app(settings.model_copy(update={"public_url": "https://relay.example"}))
     client = TestClient(app, base_url="https://relay.example")
     cookies = send_sign_in(client, OPERATOR_TOKEN).headers.get_list("set-cookie")
     assert all(cookie.startswith("__Host-relay") and "Secure" in cookie for cookie in cookies)
     assert "Sign out" in client.get("/").text
-    app.state.relay.store.engine.dispose()
 
 
 @pytest.mark.parametrize(
@@ -180,25 +177,23 @@ def test_who_tries_too_often_waits_whatever_the_token_is(
     assert client.get("/api/v1/actions", headers=operator_auth).json()["actions"] == []
 
 
-def test_the_wait_that_is_told_is_enough(settings: RelaySettings) -> None:
+def test_the_wait_that_is_told_is_enough(settings: RelaySettings, open_app: OpenApp) -> None:
     now = [datetime(2026, 11, 2, 9, 30, tzinfo=UTC)]
-    app = create_app(settings, now=lambda: now[0])
-    client = TestClient(app)
+    client = TestClient(open_app(settings, now=lambda: now[0]))
     for _ in range(PER_ADDRESS):
         send_sign_in(client, "wrong")
     now[0] += timedelta(seconds=int(send_sign_in(client, OPERATOR_TOKEN).headers["Retry-After"]))
     assert send_sign_in(client, OPERATOR_TOKEN).status_code == 303
-    app.state.relay.store.engine.dispose()
 
 
 def test_other_addresses_may_try_until_all_together_are_too_many(
-    settings: RelaySettings, monkeypatch: pytest.MonkeyPatch
+    settings: RelaySettings, open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By what a trusted proxy says; and replicas count together, for the count is in the record."""
     monkeypatch.setattr(sign_in_limit, "PER_ADDRESS", 2)
     monkeypatch.setattr(sign_in_limit, "OVERALL", 7)
     now = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
-    apps = [create_app(settings.model_copy(update={"trusted_proxies": "127.0.0.1"}), now=lambda: now) for _ in (1, 2)]
+    apps = [open_app(settings.model_copy(update={"trusted_proxies": "127.0.0.1"}), now=lambda: now) for _ in (1, 2)]
     clients = [TestClient(app, client=("127.0.0.1", 5)) for app in apps]
 
     def status(number: int, address: str) -> int:
@@ -209,16 +204,11 @@ def test_other_addresses_may_try_until_all_together_are_too_many(
     assert [status(n, "192.0.2.1") for n in range(3)] == [401, 401, 429]
     assert [status(n, f"192.0.2.{2 + n // 2}") for n in range(5)] == [401] * 5
     assert status(0, "198.51.100.1") == 429
-    for app in apps:
-        app.state.relay.store.engine.dispose()
 
 
 @pytest.fixture
-def closed(settings: RelaySettings) -> Iterator[TestClient]:
-    app = create_app(settings.model_copy(update={"read_access": "token"}))
-    yield TestClient(app)
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
+def closed(settings: RelaySettings, open_app: OpenApp) -> TestClient:
+    return TestClient(open_app(settings.model_copy(update={"read_access": "token"})))
 
 
 def test_the_sign_in_is_open_where_reading_takes_a_token(closed: TestClient) -> None:

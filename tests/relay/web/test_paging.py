@@ -54,13 +54,11 @@ LISTS = {
 
 
 @pytest.fixture
-def readers(settings: Any, operator_auth: dict[str, str]) -> Iterator[Readers]:
+def readers(readers: Readers, operator_auth: dict[str, str]) -> Readers:
     """A record in which every list is longer than a page."""
-    opened = Readers(settings)
-    opened.client.headers.update(operator_auth)
-    _fill(opened.context)
-    yield opened
-    opened.close()
+    readers.client.headers.update(operator_auth)
+    _fill(readers.context)
+    return readers
 
 
 def _fill(context: RelayContext) -> None:

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.contract import PresenceReply
 from relay.now_views import WorkersView
 from relay.settings import RelaySettings
+from tests.conftest import OpenApp
 from tests.relay.stories import Story
 
 HELLO = {"worker": "w1", "device": "spyre", "process": "p1", "version": "1"}
@@ -52,9 +52,9 @@ def test_it_takes_a_token_of_a_worker(client: TestClient, operator_auth: dict[st
 
 
 def test_where_reading_takes_a_token_so_does_this(
-    settings: RelaySettings, worker_auth: dict[str, str], operator_auth: dict[str, str]
+    settings: RelaySettings, open_app: OpenApp, worker_auth: dict[str, str], operator_auth: dict[str, str]
 ) -> None:
-    client = TestClient(create_app(settings.model_copy(update={"read_access": "token"})))
+    client = TestClient(open_app(settings.model_copy(update={"read_access": "token"})))
     assert client.post(PATH, json=HELLO, headers=worker_auth).status_code == 200
     assert client.get("/api/v1/workers").status_code == 401
     assert client.get("/api/v1/workers", headers=worker_auth).status_code == 403

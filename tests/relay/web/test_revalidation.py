@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.web.revalidation import HELD_BYTES, knows
 from tests.benchmarks.seed import seed
 from tests.benchmarks.seed_rows import Size
+from tests.conftest import OpenApp
 from tests.relay.hud.told import NOW
 from tests.relay.web.readers import Readers
 
@@ -45,15 +45,15 @@ def test_a_refusal_has_no_tag(client: TestClient, path: str) -> None:
     assert "etag" not in answer.headers
 
 
-def test_answers_for_some_are_not_for_shared_caches(settings: RelaySettings, operator_auth: dict[str, str]) -> None:
-    app = create_app(settings.model_copy(update={"read_access": "token"}))
+def test_answers_for_some_are_not_for_shared_caches(
+    settings: RelaySettings, open_app: OpenApp, operator_auth: dict[str, str]
+) -> None:
+    app = open_app(settings.model_copy(update={"read_access": "token"}))
     answer = TestClient(app).get("/api/v1/runs", headers=operator_auth)
     assert answer.headers["cache-control"] == "private, no-cache"
     assert answer.headers["vary"] == "Authorization, Cookie"
     refused = TestClient(app).get("/api/v1/runs", headers={"If-None-Match": answer.headers["etag"]})
     assert refused.status_code == 401
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()
 
 
 def test_what_is_large_goes_out_as_it_comes(app: FastAPI) -> None:
@@ -73,9 +73,8 @@ def test_what_a_reader_names_is_compared_weakly(given: str, fits: bool) -> None:
     assert knows(given, '"a"') is fits
 
 
-def test_every_answer_of_the_read_api_is_named(settings: RelaySettings, operator_auth: dict[str, str]) -> None:
+def test_every_answer_of_the_read_api_is_named(readers: Readers, operator_auth: dict[str, str]) -> None:
     """Whatever the route, and the description says so. What depends on the moment may differ the next time."""
-    readers = Readers(settings)
     seed(readers.context.store, Size(runs=10, tests=3, considered=4, reports=20, deliveries=5), NOW)
     answered = set()
     for path, methods in readers.app.openapi()["paths"].items():
@@ -90,6 +89,5 @@ def test_every_answer_of_the_read_api_is_named(settings: RelaySettings, operator
         assert {"ETag"} <= set(methods["get"]["responses"]["200"]["headers"]), path
         again = readers.client.get(address, headers={**operator_auth, "If-None-Match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"") or again.headers["etag"] != first.headers["etag"], path
-    readers.close()
     assert {"/api/v1/runs/{run_id}/junit.xml", "/api/v1/runs", "/api/v1/trunk", "/api/crcr/allowlist"} <= answered
     assert len(answered) > 25

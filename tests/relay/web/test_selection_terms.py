@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.contract import Lease, LeaseRequest, SelectOrder
 from relay.intake.signature import sign
 from relay.settings import RelaySettings
@@ -24,14 +22,6 @@ def settings(settings: RelaySettings) -> RelaySettings:
     """A service with a budget, for the repository of the payload."""
     wishes = {"upstream_repo": PAYLOAD["repository"]["full_name"], "selection_budget_s": 600.0, "holdout_share": 0.05}
     return settings.model_copy(update=wishes)
-
-
-@pytest.fixture
-def client(settings: RelaySettings) -> Iterator[TestClient]:
-    application = create_app(settings)
-    yield TestClient(application)
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
 
 
 def deliver(client: TestClient, delivery: str, action: str, label: str = "") -> None:

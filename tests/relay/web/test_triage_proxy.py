@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.views import ApiError
 from relay.web.body_cap import BODY_CAPS
 from relay.web.triage_proxy import ANSWER_CAP
+from tests.conftest import OpenApp
 
 PATH = "/api/v1/worker/triage/chat/completions"
 QUESTION = {"model": "the-workers-wish", "messages": [{"role": "user", "content": "top secret diff"}], "stream": True}
@@ -74,20 +74,16 @@ def model() -> Iterator[Model]:
 
 
 @pytest.fixture
-def ask(settings: RelaySettings, model: Model, worker_auth: dict[str, str]) -> Iterator[Callable[..., Any]]:
+def ask(settings: RelaySettings, open_app: OpenApp, model: Model, worker_auth: dict[str, str]) -> Callable[..., Any]:
     """Ask through a relay that is configured with the model; keyword arguments change its settings."""
-    apps = []
 
     def post(*, question: str = json.dumps(QUESTION), **changes: object) -> Any:
         llm = {"llm_base_url": model.url, "llm_model": "judge-1", "llm_api_key": "k-very-secret"}
-        app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm, **changes}))
-        apps.append(app)
+        app = open_app(RelaySettings.model_validate({**settings.model_dump(), **llm, **changes}))
         headers = {**worker_auth, "Content-Type": "application/json"}
         return TestClient(app).post(PATH, content=question, headers=headers)
 
-    yield post
-    for app in apps:
-        app.state.relay.store.engine.dispose()
+    return post
 
 
 def _error(response: Any) -> ApiError:
@@ -111,13 +107,12 @@ def test_a_model_without_a_key_is_asked_without_one(ask: Callable[..., Any], mod
 
 
 def test_the_other_provider_has_its_own_door_and_headers(
-    settings: RelaySettings, model: Model, worker_auth: dict[str, str]
+    settings: RelaySettings, open_app: OpenApp, model: Model, worker_auth: dict[str, str]
 ) -> None:
     """The key goes where that provider wants it, and only one of the doors is open."""
     llm = {"llm_base_url": model.url, "llm_model": "judge-2", "llm_api_key": "k-very-secret"}
     configured = {**settings.model_dump(), **llm, "llm_provider": "anthropic"}
-    app = create_app(RelaySettings.model_validate(configured))
-    client = TestClient(app)
+    client = TestClient(open_app(RelaySettings.model_validate(configured)))
     response = client.post(PATH.replace("chat/completions", "messages"), json=QUESTION, headers=worker_auth)
     assert (response.status_code, response.json()) == (200, ANSWER)
     path, headers, body = model.asked[0]
@@ -127,7 +122,6 @@ def test_the_other_provider_has_its_own_door_and_headers(
     assert "authorization" not in shown
     closed = client.post(PATH, json=QUESTION, headers=worker_auth)
     assert (closed.status_code, _error(closed).code) == (409, "no_model")
-    app.state.relay.store.engine.dispose()
 
 
 @pytest.mark.parametrize(
@@ -140,15 +134,18 @@ def test_the_other_provider_has_its_own_door_and_headers(
     ],
 )
 def test_a_worker_cannot_ask_for_longer_answers_than_the_settings_allow(
-    settings: RelaySettings, model: Model, worker_auth: dict[str, str], bounds: tuple[str, object, int]
+    settings: RelaySettings,
+    open_app: OpenApp,
+    model: Model,
+    worker_auth: dict[str, str],
+    bounds: tuple[str, object, int],
 ) -> None:
     """A worker runs code of strangers, and the answers are paid for."""
     bound, asked, passed_on = bounds
     llm = {"llm_base_url": model.url, "llm_model": "judge-1", "llm_answer_tokens": 1_000}
-    app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
+    app = open_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
     TestClient(app).post(PATH, json={**QUESTION, bound: asked}, headers=worker_auth)
     assert model.asked[0][2][bound] == passed_on
-    app.state.relay.store.engine.dispose()
 
 
 def test_text_that_utf8_cannot_carry_is_passed_on(ask: Callable[..., Any], model: Model) -> None:

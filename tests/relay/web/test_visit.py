@@ -9,10 +9,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.views import ApiError
 from relay.web.visit import current_visit
+from tests.conftest import OpenApp
 from tests.relay.worker_story import arrive
 
 STRICT = {
@@ -60,10 +60,9 @@ def test_every_answer_is_fenced_in(failing: TestClient, path: str) -> None:
     assert "strict-transport-security" not in answer.headers
 
 
-def test_https_is_told_to_be_kept(settings: RelaySettings) -> None:
-    app = create_app(settings.model_copy(update={"public_url": "https://relay.example"}))
+def test_https_is_told_to_be_kept(settings: RelaySettings, open_app: OpenApp) -> None:
+    app = open_app(settings.model_copy(update={"public_url": "https://relay.example"}))
     assert TestClient(app).get("/").headers["strict-transport-security"].startswith("max-age=")
-    app.state.relay.store.engine.dispose()
 
 
 def test_a_request_id_of_the_caller_is_kept(client: TestClient) -> None:

@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.intake.signature import sign
 from relay.parts import CrcrParts
@@ -26,6 +25,7 @@ from relay.store.clock import utc_now
 from relay.store.models import Delivery, DeliveryState, Run
 from tests.conformance.allowlist_stand_in import AllowlistStandIn
 from tests.conformance.github_stand_in import GitHubStandIn
+from tests.conftest import OpenApp
 from tests.relay.crcr.stage import NoVerifier
 from tests.relay.serving import serving
 
@@ -95,17 +95,17 @@ def test_without_a_delivery_id_it_is_400(client: TestClient, context: RelayConte
     assert stored(context) == (0, 0)
 
 
-def test_in_the_strict_mode_the_body_is_the_identity_of_one_without_an_id(settings: RelaySettings) -> None:
+def test_in_the_strict_mode_the_body_is_the_identity_of_one_without_an_id(
+    settings: RelaySettings, open_app: OpenApp
+) -> None:
     nobody = CrcrParts(AllowlistStandIn(utc_now, text=""), NoVerifier(), GitHubStandIn())
-    application = create_app(settings.model_copy(update={"crcr_strict_compat": True}), crcr=nobody)
+    application = open_app(settings.model_copy(update={"crcr_strict_compat": True}), crcr=nobody)
     context, client = application.state.relay, TestClient(application)
     for _ in range(2):
         assert post(client, PULL, X_GitHub_Delivery=None).status_code == 200
     assert stored(context) == (1, 1)
     with context.store.reading() as session:
         assert session.scalars(sql.select(Delivery)).one().delivery_id.startswith("sha256:")
-    context.waker.close()
-    context.store.engine.dispose()
 
 
 @pytest.mark.parametrize("event", ["issues", "issue_comment", "ping", "", None])
@@ -118,13 +118,10 @@ def test_other_events_are_ignored_whatever_their_signature(
 
 
 @pytest.fixture
-def commanded(settings: RelaySettings) -> Iterator[TestClient]:
+def commanded(settings: RelaySettings, open_app: OpenApp) -> TestClient:
     """A relay that reads the comments of one backend."""
     nobody = CrcrParts(AllowlistStandIn(utc_now, text=""), NoVerifier(), GitHubStandIn())
-    application = create_app(settings.model_copy(update={"comment_commands": "acme/backend"}), crcr=nobody)
-    yield TestClient(application)
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
+    return TestClient(open_app(settings.model_copy(update={"comment_commands": "acme/backend"}), crcr=nobody))
 
 
 @pytest.mark.parametrize(

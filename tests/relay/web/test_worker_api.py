@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from relay.app import create_app
 from relay.context import RelayContext
 from relay.contract import (
     BrokenWith,
@@ -43,6 +42,7 @@ from relay.runs.misses import record_miss
 from relay.settings import RelaySettings
 from relay.views import ApiError, Conclusion, RunState
 from relay.web.body_cap import BODY_CAPS
+from tests.conftest import OpenApp
 from tests.relay.worker_story import BASE_SHA, HEAD_SHA, NOW, arrive, get_run, names, new_run, report, result
 from tests.setups import wake_ups
 
@@ -278,16 +278,17 @@ def test_a_bad_edit_leaves_the_last_good_manifests_in_use_and_the_order_says_so(
     assert "last good set" in order.manifest_problem
 
 
-def test_a_select_order_names_the_model_and_never_its_key(settings: RelaySettings, worker_auth: dict[str, str]) -> None:
+def test_a_select_order_names_the_model_and_never_its_key(
+    settings: RelaySettings, open_app: OpenApp, worker_auth: dict[str, str]
+) -> None:
     """Workers ask through the relay."""
     llm = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "judge-1", "llm_api_key": "k-very-secret"}
-    app = create_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
+    app = open_app(RelaySettings.model_validate({**settings.model_dump(), **llm}))
     arrive(app.state.relay.store)
     text = Worker(TestClient(app), worker_auth).post("/lease", LeaseRequest(worker="w1", device="spyre"))
     assert '"judge-1"' in text
     assert "k-very-secret" not in text
     assert "127.0.0.1:9" not in text
-    app.state.relay.store.engine.dispose()
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", "Basic d29ya2Vy", "Bearer w\u00f6rker"])

@@ -15,10 +15,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
-from relay.app import create_app
 from relay.settings import RelaySettings
 from relay.views import ApiError
 from relay.web.description.tags import TAGS
+from tests.conftest import OpenApp
 
 Operation = Mapping[str, Any]
 _PREFIXES = ("/api/v1/", "/api/crcr/", "/api/clickhouse/", "/github/")
@@ -171,9 +171,9 @@ def test_no_operation_is_named_twice(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("access", ["public", "token"])
-def test_the_document_says_who_may_and_it_is_so(settings: RelaySettings, access: str) -> None:
+def test_the_document_says_who_may_and_it_is_so(settings: RelaySettings, open_app: OpenApp, access: str) -> None:
     """Where it names a token, nobody passes without one; where it names none, nobody is asked for one."""
-    app = create_app(settings.model_copy(update={"read_access": access}))
+    app = open_app(settings.model_copy(update={"read_access": access}))
     client = TestClient(app, raise_server_exceptions=False)
     for where, operation in operations(app.openapi()):
         method, _, path = where.partition(" ")
@@ -186,5 +186,3 @@ def test_the_document_says_who_may_and_it_is_so(settings: RelaySettings, access:
     reading = app.openapi()["paths"]["/api/v1/runs"]["get"]
     assert reading["security"] == ([] if access == "public" else [{"token": ["read"]}, {"sign-in": []}])
     assert app.openapi()["paths"]["/api/v1/tokens"]["get"]["security"] == [{"token": ["admin"]}]
-    app.state.relay.waker.close()
-    app.state.relay.store.engine.dispose()

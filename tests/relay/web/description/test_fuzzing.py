@@ -65,8 +65,8 @@ def app(tmp_path_factory: pytest.TempPathFactory, make_postgres_database: MakeDa
     application = create_app(settings, crcr=parts, answers_only=True)
     seed(application.state.relay.store, _SIZE, utc_now())
     yield application
-    application.state.relay.waker.close()
-    application.state.relay.store.engine.dispose()
+    application.state.live.events.close()
+    application.state.relay.close()
 
 
 def _token(app: FastAPI, scope: Scope) -> str:
