@@ -22,7 +22,7 @@ from relay.store.presence_models import Worker
 
 #: Shards looked at, the newest ones, so that the question costs the same however long the record is.
 _REACH = 5_000
-#: Workers told of; those that wait or work come first.
+#: Workers told of for each device; those that wait or work come first.
 SHOWN = 100
 _ROWS = 500
 #: Workers and leases that are counted, the newest: far more than anybody has, so that the question has a bound.
@@ -50,7 +50,11 @@ def workers_seen(session: Session, now: datetime, *, lease_seconds: float, devic
     for worker in _present(session, now, device):
         key = (worker.name, worker.device)
         found[key] = _joined(worker, found.get(key), now)
-    return tuple(sorted(found.values(), key=lambda seen: _rank(seen, now))[:SHOWN])
+    by_device: dict[str, list[WorkerNow]] = {}
+    for seen in sorted(found.values(), key=lambda seen: _rank(seen, now)):
+        by_device.setdefault(seen.device, []).append(seen)
+    shown = (seen for of_device in by_device.values() for seen in of_device[:SHOWN])
+    return tuple(sorted(shown, key=lambda seen: _rank(seen, now)))
 
 
 def sightings(session: Session, now: datetime, *, lease_seconds: float) -> tuple[Sighting, ...]:

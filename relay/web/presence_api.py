@@ -34,7 +34,7 @@ def workers(
     device: Annotated[str, Query(max_length=DEVICE_CAP, description="This device alone; all if left out")] = "",
 ) -> WorkersView:
     """Workers of the last day: at work, waiting, silent (three heartbeats did not come), and gone by their own word.
-    At most 100, those that work or wait first."""
+    At most 100 of each device, those that work or wait first."""
     with context.store.reading() as session:
         found = workers_seen(
             session, context.now(), lease_seconds=context.settings.lease_seconds, device=storable(device)

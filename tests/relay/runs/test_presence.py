@@ -14,7 +14,7 @@ from relay.now_views import WorkerNow, WorkerState
 from relay.runs.now import now_board
 from relay.runs.presence import MISSED_BEATS, PRESENCE_EVERY_S, forget_workers, say_present
 from relay.runs.worker_differences import differences
-from relay.runs.workers_seen import starting_workers, workers_seen
+from relay.runs.workers_seen import SHOWN, starting_workers, workers_seen
 from relay.store.engine import Store
 from relay.store.presence_models import Worker
 from tests.relay.stories import DEVICE, TERMS, Story
@@ -162,6 +162,16 @@ def test_what_it_says_last_counts(story: Story) -> None:
     assert worker.about is not None
     assert (worker.about.version, worker.about.concurrency, worker.about.environments) == ("2", 4, ())
     assert starting_workers((worker,)) == 4
+
+
+def test_many_workers_of_one_device_do_not_hide_those_of_another(story: Story) -> None:
+    for number in range(SHOWN + 5):
+        say(story, said(f"w{number}"))
+    story.now -= timedelta(seconds=1)
+    say(story, said("lonely", device="other"))
+    story.now += timedelta(seconds=1)
+    assert [worker.device for worker in seen(story)] == [DEVICE] * SHOWN + ["other"]
+    assert len(seen(story, device=DEVICE)) == SHOWN
 
 
 def test_a_name_means_a_worker_of_a_device(story: Story) -> None:
