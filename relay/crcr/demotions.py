@@ -6,6 +6,7 @@ Owns who is demoted since when, and looking after it. The pull request is upstre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 import structlog
@@ -36,8 +37,9 @@ def suppresses(session: Session, job: BackendJob, level: Level) -> bool:
     return not (began_before and _has_check(session, job))
 
 
-def reconcile(context: RelayContext) -> None:
-    """Learn which demotions began and which ended. A repository that cannot be looked up stays as it is."""
+def reconcile(context: RelayContext, stopping: Callable[[], bool] = lambda: False) -> None:
+    """Learn which demotions began and which ended. A repository that cannot be looked up stays as it is. None is looked
+    up any more once `stopping` is true, or GitHub gives no answer at all: each would wait for it in vain."""
     parts = context.crcr
     if parts is None or parts.github is None:
         return
@@ -45,7 +47,11 @@ def reconcile(context: RelayContext) -> None:
     with context.store.reading() as session:
         demoted = {row.repo_key: row.repo for row in session.scalars(select(Demotion))}
     for repo in _watched(parts, demoted):
+        if stopping():
+            break
         pull = _open_pull(parts.github, upstream, repo)
+        if isinstance(pull, GitHubError) and pull.passing and pull.status is None:
+            break
         if isinstance(pull, int) and repo_key(repo) not in demoted:
             _begin(context, repo, pull)
         elif pull is None and repo_key(repo) in demoted and _refreshed(parts):

@@ -8,9 +8,10 @@ GitHub outside of transactions; all that is decided is keyed, so that a second l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 import structlog
@@ -59,16 +60,18 @@ class _Search:
     until: datetime
 
 
-def sweep(context: RelayContext) -> dict[str, int]:
-    """One pass: how many deliveries GitHub was asked to send again, and how many pull requests were told of."""
+def sweep(context: RelayContext, stopping: Callable[[], bool] = lambda: False) -> dict[str, int]:
+    """One pass: how many deliveries GitHub was asked to send again, and how many pull requests were told of. None is
+    begun with once `stopping` is true, and the pass ends when GitHub does not answer."""
     done = {"redelivered": 0, "dispatched": 0}
     search = _search(context)
     if search is None:
         return done
     try:
         done["redelivered"] = _ask_again(search)
-        if not _under_way(search):
-            done["dispatched"] = sum(_tell(search, pull) for pull in _untold(search)[:_PULLS_EACH])
+        if not stopping() and not _under_way(search):
+            gaps = takewhile(lambda _: not stopping(), _untold(search)[:_PULLS_EACH])
+            done["dispatched"] = sum(_tell(search, pull) for pull in gaps)
     except GitHubError as error:
         _log.warning("missed_search_failed", reason=error.message)
     except AllowlistUnavailableError as fault:

@@ -46,15 +46,19 @@ def due_jobs(session: Session, now: datetime) -> list[int]:
 
 
 def verify(context: RelayContext, job_id: int) -> bool | None:
-    """Look one job up and note what was found; None when that cannot be told yet."""
+    """Look one job up and note what was found; None when that cannot be told yet.
+
+    Raises:
+        GitHubError: GitHub did not answer. The job is put off; whoever has more to look up had better wait, too.
+    """
     with context.store.reading() as session:
         job = session.get_one(BackendJob, job_id)
-    found = _look_up(context, job)
-    with context.store.writing() as session:
-        job = session.get_one(BackendJob, job_id, with_for_update=True)
-        # A late report may have changed what is to be borne out while we asked.
-        if job.deadline_at is not None and job.state is JobState.COMPLETED:
-            _note(session, context.settings, job, found, context.now())
+    try:
+        found = _look_up(context, job)
+    except GitHubError:
+        _put_down(context, job_id, None)
+        raise
+    _put_down(context, job_id, found)
     return found
 
 
@@ -77,8 +81,18 @@ def _look_up(context: RelayContext, job: BackendJob) -> bool | None:
     try:
         run = context.crcr.github.workflow_run(job.repo, number)
     except GitHubError as error:
-        return None if error.passing else False
+        if error.passing:
+            raise
+        return False
     return borne_out(job.conclusion, job.run_attempt, run)
+
+
+def _put_down(context: RelayContext, job_id: int, found: bool | None) -> None:
+    with context.store.writing() as session:
+        job = session.get_one(BackendJob, job_id, with_for_update=True)
+        # A late report may have changed what is to be borne out while we asked.
+        if job.deadline_at is not None and job.state is JobState.COMPLETED:
+            _note(session, context.settings, job, found, context.now())
 
 
 def _note(session: Session, settings: RelaySettings, job: BackendJob, found: bool | None, now: datetime) -> None:

@@ -1,13 +1,16 @@
 """The sweep of the protocol: jobs that never told their end, dispatches nobody answered, reports to be looked up.
 
 Owns which rows are due and the counts; what is then supposed of a job is `relay.crcr.supposing`. One job's trouble
-never keeps another from being swept, and several replicas may sweep at once.
+never keeps another from being swept, and several replicas may sweep at once. A GitHub that does not answer ends the
+pass: each of a thousand jobs would wait for it in vain. The next pass goes on with those that were not asked about.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -20,6 +23,7 @@ from relay.allowlist.types import Allowlist, Level
 from relay.context import RelayContext
 from relay.crcr import verification
 from relay.crcr.supposing import suppose, suppose_strictly
+from relay.github.types import GitHubError
 from relay.parts import AllowlistUnavailableError
 from relay.store.crcr_models import BackendJob, Dispatch, DispatchState, JobState
 
@@ -29,22 +33,37 @@ _log = structlog.get_logger(__name__)
 BATCH = 1_000
 
 
-def sweep(context: RelayContext) -> Mapping[str, int]:
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass, until it is told to stop or GitHub is found to be `away`."""
+
+    context: RelayContext
+    stopping: Callable[[], bool]
+    away: threading.Event = field(default_factory=threading.Event)
+
+    def is_over(self) -> bool:
+        """Whether no job more is begun."""
+        return self.away.is_set() or self.stopping()
+
+
+def sweep(context: RelayContext, stopping: Callable[[], bool] = lambda: False) -> Mapping[str, int]:
     """One sweep: how many overdue jobs were `cleaned`, how many could not be (`errors`), how many dispatches were given
-    up as `not_started`, how many reports were found `verified`. The strict mode only cleans.
+    up as `not_started`, how many reports were found `verified`. The strict mode only cleans. Once `stopping` is true,
+    no job more is begun; neither once GitHub does not answer, but for the strict mode, which does not ask it.
 
     Raises:
         AllowlistUnavailableError: in strict mode only, there are overdue jobs and no allowlist.
     """
     strict = context.settings.crcr_strict_compat
+    this = _Pass(context, stopping)
     overdue = _overdue(context)
     levels = _levels(context, overdue)
-    settle = suppose_strictly if strict else suppose
-    ended = _each(context, lambda job_id: settle(context, job_id, levels[job_id]), tuple(levels))
+    settle = partial(suppose_strictly, context) if strict else partial(_suppose, this)
+    ended = _each(this, lambda job_id: settle(job_id, levels[job_id]), tuple(levels))
     counts = {"cleaned": ended.count(True), "errors": ended.count(False)}
     if strict:
         return counts
-    return counts | {"not_started": _give_up_unanswered(context), "verified": _look_up(context)}
+    return counts | {"not_started": _give_up_unanswered(context), "verified": _look_up(this)}
 
 
 def _overdue(context: RelayContext) -> Mapping[int, tuple[str, str]]:
@@ -105,20 +124,49 @@ def _give_up_unanswered(context: RelayContext) -> int:
     return len(found)
 
 
-def _look_up(context: RelayContext) -> int:
-    with context.store.reading() as session:
-        due = verification.due_jobs(session, context.now())
-    return _each(context, partial(verification.verify, context), due).count(True)
+def _suppose(this: _Pass, job_id: int, level: Level) -> bool | None:
+    ended = suppose(this.context, job_id, level)
+    if ended is False:
+        this.away.set()
+        _put_behind(this.context, job_id)
+    return ended
 
 
-def _each(context: RelayContext, work: Callable[[int], bool | None], ids: Sequence[int]) -> list[bool | None]:
+def _put_behind(context: RelayContext, job_id: int) -> None:
+    """It stays overdue, behind the others: should GitHub never tell of it, the next passes do not all end at it."""
+    mine = update(BackendJob).where(BackendJob.id == job_id, BackendJob.state == JobState.IN_PROGRESS)
+    with context.store.writing() as session:
+        session.execute(mine.values(deadline_at=context.now()))
+
+
+def _look_up(this: _Pass) -> int:
+    if this.is_over():
+        return 0
+    with this.context.store.reading() as session:
+        due = verification.due_jobs(session, this.context.now())
+    return _each(this, partial(_verify, this), due).count(True)
+
+
+def _verify(this: _Pass, job_id: int) -> bool | None:
+    try:
+        return verification.verify(this.context, job_id)
+    except GitHubError as error:
+        _log.warning("report_not_verified", job=job_id, reason=error.message)
+        this.away.set()
+        return None
+
+
+def _each(this: _Pass, work: Callable[[int], bool | None], ids: Sequence[int]) -> list[bool | None]:
     if not ids:
         return []
-    with ThreadPoolExecutor(min(len(ids), context.settings.crcr_cleanup_workers)) as pool:
-        return list(pool.map(partial(_guarded, work), ids))
+    with ThreadPoolExecutor(min(len(ids), this.context.settings.crcr_cleanup_workers)) as pool:
+        return list(pool.map(partial(_guarded, this, work), ids))
 
 
-def _guarded(work: Callable[[int], bool | None], job_id: int) -> bool | None:
+def _guarded(this: _Pass, work: Callable[[int], bool | None], job_id: int) -> bool | None:
+    """None for a job that is left to the next pass."""
+    if this.is_over():
+        return None
     try:
         return work(job_id)
     except SQLAlchemyError as error:

@@ -1,7 +1,8 @@
 """The sweep: what makes good for every message that was lost, every worker that died and every restart of ours.
 
 A thread of the background. Of several processes one sweeps at a time. Each step works in short transactions of its own
-and is still safe twice at once; it decides nothing that `relay.runs` would not decide on a report.
+and is still safe twice at once; it decides nothing that `relay.runs` would not decide on a report. Leases and workers
+must not wait for the answer of anybody outside: asking is for `relay.runs.errands`.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ _ALONE = _Alone()
 
 @dataclass
 class Chore:
-    """Something else that the sweep sees to, at most every `every_s` seconds. `work` opens its own sessions."""
+    """Something else that the sweep sees to, at most every `every_s` seconds. `work` opens its own sessions, and waits
+    for the record alone."""
 
     name: str
     work: Callable[[], object]

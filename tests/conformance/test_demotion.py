@@ -113,6 +113,21 @@ def test_each_repository_is_judged_by_itself(world: World) -> None:
     assert _demoted(world) == ["a/error", "a/open"]
 
 
+def test_a_github_that_does_not_answer_is_not_waited_for_again_and_again(world: World) -> None:
+    """Nor is it asked any more by a pass that is to stop. The next pass learns the rest."""
+    world.allowlist.text = "L3:\n  npu:\n    a/one: [x]\n    a/two: [x]\n    a/three: [x]\n"
+    for name in ("a/one", "a/two", "a/three"):
+        world.github.branch_pulls[f"crcr-demotion/{name}"] = _PULL
+    world.github.fail("open_pull_from", GitHubError("no answer"))
+    reconcile(world.context)
+    assert (_demoted(world), len(world.github.calls)) == ([], 1)
+    left = iter((False,))
+    reconcile(world.context, lambda: next(left, True))
+    assert len(_demoted(world)) == 1
+    reconcile(world.context)
+    assert _demoted(world) == ["a/one", "a/three", "a/two"]
+
+
 @pytest.mark.row("DM05")
 def test_while_a_demotion_goes_on_the_list_is_not_asked_for(world: World) -> None:
     _demote(world)

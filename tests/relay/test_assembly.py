@@ -9,11 +9,12 @@ import pytest
 
 from relay.app import create_app, create_context
 from relay.assembly import crcr_parts
-from relay.background import create_sweeper
+from relay.background import create_errands
 from relay.context import RelayContext
 from relay.errors import SettingsError
 from relay.settings import RelaySettings
 from relay.store.crcr_models import RemoteDocument
+from tests.waiting import until
 
 
 def _named(settings: RelaySettings, **changes: object) -> RelaySettings:
@@ -29,6 +30,11 @@ def lists(tmp_path: Path) -> dict[str, str]:
     return {"allowlist_url": allowlist.as_uri(), "ci_providers_url": providers.as_uri()}
 
 
+def _read(context: RelayContext) -> list[str]:
+    with context.store.reading() as session:
+        return sorted(row.name for row in session.query(RemoteDocument) if row.good_text and not row.problem)
+
+
 def test_without_an_allowlist_there_is_no_protocol(settings: RelaySettings) -> None:
     """A relay for one machine needs none."""
     context = create_context(settings)
@@ -38,14 +44,14 @@ def test_without_an_allowlist_there_is_no_protocol(settings: RelaySettings) -> N
 
 
 def test_the_lists_are_read_before_anybody_asks(settings: RelaySettings, lists: dict[str, str]) -> None:
-    """By the sweep, so that no request waits for them; without an App the rest works, and what is sent waits."""
+    """In the background, so that no request waits for them; without an App the rest works, and what is sent waits."""
     context = create_context(_named(settings, **lists))
     assert context.crcr is not None
     assert context.crcr.github is None
-    create_sweeper(context).sweep()
-    with context.store.reading() as session:
-        names = sorted(row.name for row in session.query(RemoteDocument) if row.good_text and not row.problem)
-    assert names == ["allowlist", "ci-providers"]
+    errands = create_errands(context)
+    errands.start()
+    until(lambda: _read(context) == ["allowlist", "ci-providers"])
+    errands.stop()
     assert context.crcr.allowlist.current().allowlist.find("a/b") is not None
     context.close()
 

@@ -203,6 +203,15 @@ def test_a_github_that_does_not_answer_is_asked_at_the_next_pass(story: Telling,
     assert sweep(story.context)["dispatched"] == 1
 
 
+def test_a_pass_that_is_to_stop_tells_no_more(story: Telling) -> None:
+    """At the end of its process; the next pass tells the others."""
+    for number in (8, 9, 10):
+        gap(story, number, sha=f"{number:x}" * 40)
+    left = iter((False, False))
+    assert sweep(story.context, lambda: next(left, True))["dispatched"] == 1
+    assert sweep(story.context)["dispatched"] == 2
+
+
 def test_an_odd_pull_request_is_no_reason_to_stop(story: Telling) -> None:
     gap(story, 10, sha="4" * 40)
     del story.github.whole_pulls[10]

@@ -109,10 +109,11 @@ def test_what_was_found_is_kept_beside_the_report(stage: Stage, of_run: str, fou
 
 @pytest.mark.parametrize("error", [GitHubError("no answer"), GitHubError("rate limit", status=429)])
 def test_while_it_cannot_be_told_it_is_asked_again(stage: Stage, error: GitHubError) -> None:
-    """An outage says nothing of the report."""
+    """An outage says nothing of the report; who has more to look up hears of it."""
     job_id = reported(stage)
     stage.github.fail("workflow_run", error)
-    assert verify(stage.context, job_id) is None
+    with pytest.raises(GitHubError):
+        verify(stage.context, job_id)
     assert (stage.job(job_id).verified, due(stage)) == (None, [])
     stage.clock.tick(PAUSE.total_seconds())
     assert due(stage) == [job_id]

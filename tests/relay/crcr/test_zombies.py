@@ -11,6 +11,7 @@ from sqlalchemy import select, text
 
 from relay.allowlist.types import Level
 from relay.context import RelayContext
+from relay.crcr.verification import PAUSE
 from relay.crcr.zombies import sweep
 from relay.github.types import GitHubError, SeenWorkflowRun
 from relay.parts import AllowlistUnavailableError
@@ -41,13 +42,14 @@ def test_a_job_is_due_when_its_time_is_over_and_not_before(stage: Stage) -> None
 
 
 def test_trouble_with_one_job_is_its_own(stage: Stage) -> None:
-    """One that GitHub cannot be asked about, and one that is still at work, keep nobody else waiting."""
+    """One that GitHub cannot be asked about, and one that is still at work, keep nobody else waiting for long."""
     asked = [stage.add(run_id=str(number)) for number in (101, 102, 103)]
     stage.github.refusals["workflow_run", "b/l2"] = GitHubError("no answer")
     stage.github.runs["a/l4", 102] = SeenWorkflowRun(102, "in_progress", None, 1, "")
     unseen = stage.add(repo="b/l2", level=Level.L2)
     stage.clock.tick(LIMIT_S)
-    assert sweep(stage.context) == NOTHING | {"cleaned": 2, "errors": 1}
+    swept = [sweep(stage.context) for _ in range(2)]
+    assert (sum(one["cleaned"] for one in swept), swept[0]["errors"]) == (2, 1)
     states = [stage.job(job.id).state.value for job in (*asked, unseen)]
     assert states == ["completed", "in_progress", "completed", "in_progress"]
 
@@ -60,6 +62,74 @@ def test_the_level_is_that_of_now(stage: Stage) -> None:
     sweep(stage.context)
     assert [row.body["check"]["name"] for row in stage.queued(OutboxKind.CHECK_RUN)] == ["crcr/b/gone/CI/build"]
     assert stage.allowlist.reads == 1
+
+
+def one_after_the_other(stage: Stage) -> None:
+    """Jobs are asked about in their order."""
+    stage.set(crcr_cleanup_workers=1)
+
+
+def asked(stage: Stage) -> int:
+    """How many runs GitHub was asked about since this was asked last."""
+    calls = len(stage.github.calls)
+    stage.github.calls.clear()
+    return calls
+
+
+@pytest.mark.parametrize("status", [None, 503, 429])
+def test_a_github_that_does_not_answer_ends_the_pass(stage: Stage, status: int | None) -> None:
+    """Nobody waits for it once for each of many jobs; the next pass goes on with those that were left."""
+    one_after_the_other(stage)
+    jobs = [stage.add(run_id=str(number)) for number in range(100, 120)]
+    stage.clock.tick(LIMIT_S)
+    stage.github.fail("workflow_run", GitHubError("away", status=status))
+    assert (sweep(stage.context), asked(stage)) == (NOTHING | {"errors": 1}, 1)
+    assert sweep(stage.context) == NOTHING | {"cleaned": 20}
+    assert {stage.job(job.id).state for job in jobs} == {JobState.COMPLETED}
+
+
+def test_a_job_that_github_never_tells_of_keeps_no_other(stage: Stage) -> None:
+    """Each pass ends there, and the next one begins elsewhere."""
+    one_after_the_other(stage)
+    unseen = [stage.add(repo="b/l2", level=Level.L2, run_id=str(number)) for number in range(1, 4)]
+    others = [stage.add(run_id=str(number)) for number in range(100, 103)]
+    stage.clock.tick(LIMIT_S + 60)
+    stage.github.refusals["workflow_run", "b/l2"] = GitHubError("bad gateway", status=502)
+    for _ in range(4):
+        sweep(stage.context)
+        stage.clock.tick(60)
+    assert {stage.job(job.id).state for job in others} == {JobState.COMPLETED}
+    assert {stage.job(job.id).state for job in unseen} == {JobState.IN_PROGRESS}
+
+
+def test_reports_are_not_looked_up_while_github_does_not_answer(stage: Stage) -> None:
+    """The first that gets no answer ends the pass, be it an overdue job's or a report's."""
+    one_after_the_other(stage)
+    over = {"state": JobState.COMPLETED, "conclusion": "success", "completed_at": stage.clock()}
+    for number in range(1, 6):
+        stage.add(run_id=str(number), deadline_at=stage.clock(), **over)
+        stage.github.runs["a/l4", number] = SeenWorkflowRun(number, "completed", "success", 1, "")
+    stage.github.fail("workflow_run", GitHubError("away"))
+    assert (sweep(stage.context), asked(stage)) == (NOTHING, 1)
+    assert sweep(stage.context) == NOTHING | {"verified": 4}
+    stage.add(run_id="100", deadline_at=stage.clock())
+    stage.clock.tick(PAUSE.total_seconds())
+    asked(stage)
+    stage.github.fail("workflow_run", GitHubError("away"))
+    assert (sweep(stage.context), asked(stage)) == (NOTHING | {"errors": 1}, 1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_pass_that_is_to_stop_begins_no_job_more(stage: Stage, strict: bool) -> None:
+    """At the end of its process."""
+    stage.set(crcr_strict_compat=strict)
+    one_after_the_other(stage)
+    for number in range(100, 105):
+        stage.add(run_id=str(number))
+    stage.clock.tick(LIMIT_S)
+    left = iter((False, False))
+    assert sweep(stage.context, lambda: next(left, True))["cleaned"] == 2
+    assert sweep(stage.context)["cleaned"] == 3
 
 
 @pytest.mark.parametrize("strict", [False, True])
