@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -46,6 +47,10 @@ _log = structlog.get_logger(__name__)
 
 DELIVERY_ID_CAP = 200
 _SWEEP_BATCH = 50
+#: How long a sweep goes on beyond its first batch: the next step of the sweep waits.
+_SWEEP_S = 1.0
+#: What says nothing of the delivery at hand: the next sweep may fare better.
+_PASSING = (SQLAlchemyError, OSError, MemoryError)
 #: Written once: making a statement costs more than running it, and there is one for every webhook.
 _UNHANDLED = (
     select(Delivery)
@@ -147,18 +152,42 @@ def handle_delivery(context: RelayContext, row_id: int) -> None:
 
 
 def sweep_deliveries(context: RelayContext) -> int:
-    """Process the oldest deliveries that are still waiting, for example because a process died after its answer. How
-    many were looked at."""
+    """Process the deliveries that are still waiting, the oldest first, for example because a process died after its
+    answer. How many were looked at: some at least, and as many more as time allows, for the oldest may be those that
+    the database refuses every time."""
+    looked_at, last, until = 0, 0, time.monotonic() + _SWEEP_S
+    while waiting := _waiting_after(context, last):
+        for row_id in waiting:
+            _handle_alone(context, row_id)
+        looked_at, last = looked_at + len(waiting), waiting[-1]
+        if len(waiting) < _SWEEP_BATCH or time.monotonic() > until:
+            break
+    return looked_at
+
+
+def _waiting_after(context: RelayContext, row_id: int) -> Sequence[int]:
+    query = select(Delivery.id).where(Delivery.state == DeliveryState.RECEIVED, Delivery.id > row_id)
     with context.store.reading() as session:
-        waiting = session.scalars(
-            select(Delivery.id)
-            .where(Delivery.state == DeliveryState.RECEIVED)
-            .order_by(Delivery.id)
-            .limit(_SWEEP_BATCH)
-        ).all()
-    for row_id in waiting:
+        return session.scalars(query.order_by(Delivery.id).limit(_SWEEP_BATCH)).all()
+
+
+def _handle_alone(context: RelayContext, row_id: int) -> None:
+    """Whatever it comes to, the deliveries behind it are handled. The note names the fault alone: its words may be the
+    payload's."""
+    try:
         handle_delivery(context, row_id)
-    return len(waiting)
+    except _PASSING as error:
+        _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
+    except Exception as error:  # noqa: BLE001  # a bug that one delivery shows must not keep back the others
+        _log.error("delivery_failed_unexpectedly", delivery=row_id, exc_info=True)
+        _note_unexpected(context, row_id, type(error).__name__)
+
+
+def _note_unexpected(context: RelayContext, row_id: int, fault: str) -> None:
+    try:
+        _note_failure(context, row_id, f"the relay's own fault: {fault}")
+    except _PASSING as error:
+        _log.warning("delivery_postponed", delivery=row_id, fault=type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Handles deliveries as they are told of, where the process that takes them in only answers.
 
-Owns a thread and the bell it waits for. What nobody told of, and what could not be handled, is left to the sweep.
+Owns a thread and the bell it waits for, and that no fault ends that thread. What nobody told of, and what could not be
+handled, is left to the sweep.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ INBOX = Bell()
 
 #: Only so that a thread that nobody stops does look again.
 _LOOK_S = 60.0
+#: After a fault of our own, so that rings do not make a storm of it.
+_PAUSE_S = 1.0
 
 
 class InboxWatch:
@@ -44,8 +47,14 @@ class InboxWatch:
     def _run(self) -> None:
         while not self._stopping.is_set():
             heard = INBOX.rings
-            try:
-                sweep_deliveries(self._context)
-            except SQLAlchemyError as error:
-                _log.warning("inbox_database_away", fault=type(error).__name__)
+            self._handle()
             INBOX.wait(heard, _LOOK_S)
+
+    def _handle(self) -> None:
+        try:
+            sweep_deliveries(self._context)
+        except SQLAlchemyError as error:
+            _log.warning("inbox_database_away", fault=type(error).__name__)
+        except Exception:  # noqa: BLE001  # nobody starts this thread again, and without it webhooks wait for the sweep
+            _log.error("inbox_failed", exc_info=True)
+            self._stopping.wait(_PAUSE_S)

@@ -1,6 +1,6 @@
 """Delivers what is in the outbox: claims rows, has them sent several at a time, settles them.
 
-Owns the threads, and that no fault of a sender or of the database ends them. Requests are made outside of
+Owns the threads, and that no fault of a sender, of the database or of its own ends them. Requests are made outside of
 transactions. Knows no protocol.
 """
 
@@ -35,6 +35,8 @@ _LEASE_S = 60.0
 _POLL_S = 1.0
 #: What lands or becomes due within this time is settled or claimed in one go: each costs a transaction.
 _GATHER_S = 0.01
+#: After a fault of our own, which may come again at every turn.
+_PAUSE_S = 1.0
 
 
 class Deliverer:
@@ -136,7 +138,9 @@ class Deliverer:
                 if time.monotonic() - renewed > self._lease_s / 3:
                     renewed = time.monotonic()
                     self._guarded("renew", lambda: self._renew(list(flights.values())))
-                self._guarded("settle", lambda: self._land(flights))
+                landed = self._guarded("settle", lambda: self._land(flights))
+                if self._stopping.is_set() and not landed:
+                    break  # their leases run out, as those of a process that died
                 if not self._stopping.is_set():
                     self._guarded("claim", lambda: self._launch(pool, flights))
                 BELL.wait(heard, self._poll_s)
@@ -162,8 +166,14 @@ class Deliverer:
             with self._store.writing() as session:
                 renew(session, claimed, self._now(), self._lease_s)
 
-    def _guarded(self, step: str, work: Callable[[], None]) -> None:
+    def _guarded(self, step: str, work: Callable[[], None]) -> bool:
+        """Take a step of a turn. False when it ran into a fault of our own, which waiting does not mend."""
         try:
             work()
         except SQLAlchemyError as fault:
             _log.warning("outbox_database_away", step=step, fault=type(fault).__name__)
+        except Exception:  # noqa: BLE001  # nobody starts this thread again, and without it nothing leaves the relay
+            _log.error("outbox_step_failed", step=step, exc_info=True)
+            self._stopping.wait(_PAUSE_S)
+            return False
+        return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
 from relay.errors import ConflictError
+from relay.intake import deliveries
 from relay.intake.deliveries import (
     delivery_identity,
     handle_delivery,
@@ -53,6 +55,12 @@ class CountingWaker:
 
 
 Deliver = Callable[..., Run | None]
+
+
+@pytest.fixture
+def inbox(context: RelayContext, store: Store) -> RelayContext:
+    """A relay whose inbox is kept in the one database, then in the other."""
+    return replace(context, store=store)
 
 
 @pytest.fixture
@@ -285,3 +293,77 @@ def test_a_database_fault_leaves_the_delivery_for_the_next_sweep(context: RelayC
     assert sweep_deliveries(context) == 1
     with context.store.reading() as session:
         assert stored(session, "d1").state is DeliveryState.PROCESSED
+
+
+def kept(context: RelayContext, count_: int, first: int = 0) -> list[int]:
+    """Pull requests that wait in the inbox."""
+    with context.store.writing() as session:
+        bodies = [json.dumps(pull(head=f"{number + 1:040x}")).encode() for number in range(first, first + count_)]
+        return [
+            record_delivery(session, f"d{number}", "pull_request", body, START)[0].id
+            for number, body in enumerate(bodies, first)
+        ]
+
+
+def states(context: RelayContext) -> list[DeliveryState]:
+    with context.store.reading() as session:
+        return list(session.scalars(select(Delivery.state).order_by(Delivery.id)))
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, fault: Exception, rows: Container[int]) -> None:
+    """Whoever handles one of these rows runs into the fault."""
+    real = deliveries.process_delivery
+
+    def process(session: Session, row_id: int, *given: Any, **named: Any) -> tuple[str, ...]:
+        if row_id in rows:
+            raise fault
+        return real(session, row_id, *given, **named)
+
+    monkeypatch.setattr(deliveries, "process_delivery", process)
+
+
+def test_a_delivery_that_shows_a_bug_is_failed_and_keeps_no_other(
+    inbox: RelayContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its note names the fault, and nothing of what the payload says. It is not tried again."""
+    _, bad, _ = kept(inbox, 3)
+    failing(monkeypatch, KeyError("a secret of the payload"), {bad})
+    assert sweep_deliveries(inbox) == 3
+    assert states(inbox) == [DeliveryState.PROCESSED, DeliveryState.FAILED, DeliveryState.PROCESSED]
+    with inbox.store.reading() as session:
+        assert stored(session, "d1").note == "the relay's own fault: KeyError"
+    assert sweep_deliveries(inbox) == 0
+
+
+@pytest.mark.parametrize("fault", [DataError("insert", {}, Exception("no")), OSError("too many open files")])
+def test_deliveries_that_are_always_postponed_keep_no_younger_one(
+    inbox: RelayContext, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    """However many: more than are looked at in one go."""
+    old = kept(inbox, 60)
+    kept(inbox, 2, first=60)
+    failing(monkeypatch, fault, set(old))
+    assert sweep_deliveries(inbox) == 62
+    assert states(inbox) == [DeliveryState.RECEIVED] * 60 + [DeliveryState.PROCESSED] * 2
+
+
+def test_a_delivery_whose_failure_cannot_be_noted_keeps_no_other(
+    inbox: RelayContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for the next sweep."""
+    bad, _ = kept(inbox, 2)
+    failing(monkeypatch, KeyError("a bug"), {bad})
+
+    def away(*_: object) -> None:
+        raise DataError("update", {}, Exception("no"))
+
+    monkeypatch.setattr(deliveries, "_note_failure", away)
+    sweep_deliveries(inbox)
+    assert states(inbox) == [DeliveryState.RECEIVED, DeliveryState.PROCESSED]
+
+
+def test_a_sweep_ends_in_time_though_much_is_waiting(inbox: RelayContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other steps of the sweep wait for it; the rest comes with the next one."""
+    kept(inbox, 60)
+    monkeypatch.setattr(deliveries, "_SWEEP_S", 0.0)
+    assert [sweep_deliveries(inbox) for _ in range(3)] == [50, 10, 0]

@@ -9,6 +9,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from relay.outbox import delivering
+from relay.outbox.delivering import Deliverer
 from relay.outbox.leasing import claim
 from relay.outbox.replay import replay
 from relay.outbox.retrying import RetryTerms
@@ -305,3 +307,47 @@ def test_a_database_that_is_away_ends_nothing(store: Store, clock: Clock, monkey
     put(store, "a")
     until(lambda: row(store, "a").state is OutboxState.SENT)
     outbox.stop()
+
+
+@pytest.mark.parametrize("step", ["_renew", "_land", "_launch"])
+def test_a_turn_that_fails_does_not_end_it(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Whichever of its steps: what is put in afterwards is sent."""
+    post, failed = Post(), threading.Event()
+    monkeypatch.setattr(delivering, "_PAUSE_S", 0.01)
+    outbox = Deliverer(store, {OutboxKind.HUD: post}, clock, 4, lease_s=0.0 if step == "_renew" else 30.0, poll_s=0.05)
+    real = getattr(outbox, step)
+
+    def fail(*_: object) -> None:
+        failed.set()
+        monkeypatch.setattr(outbox, step, real)
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(outbox, step, fail)
+    outbox.start()
+    assert failed.wait(20)
+    put(store, "a")
+    until(lambda: row(store, "a").state is OutboxState.SENT)
+    outbox.stop()
+
+
+def test_it_can_be_stopped_though_no_ending_can_be_settled(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a fault that comes at every turn: the letter's lease runs out, and another process has it."""
+    post, failed = Post(), threading.Event()
+    outbox = deliverer(store, post, clock)
+    monkeypatch.setattr(delivering, "_PAUSE_S", 0.01)
+
+    def fail(flights: dict[object, object]) -> None:
+        if flights:
+            failed.set()
+            raise RuntimeError("a bug")
+
+    monkeypatch.setattr(outbox, "_land", fail)
+    put(store, "a")
+    outbox.start()
+    assert failed.wait(20)
+    outbox.stop()
+    assert row(store, "a").state is OutboxState.SENDING
