@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
-from relay.runs.sweeper import Turn
+from relay.runs.sweeper import Recurring, Turn
 from relay.trail.tracing import span
 
 _log = structlog.get_logger(__name__)
@@ -24,21 +24,12 @@ _PATIENCE_S = 5.0
 
 
 @dataclass(eq=False)
-class Errand:
-    """Run at most every `every_s` seconds, and never beside itself. `work` opens its own sessions; it is handed what
-    tells whether to stop, and asks that before each request."""
+class Errand(Recurring):
+    """Never run beside itself. `work` opens its own sessions; it is handed what tells whether to stop, and asks that
+    before each request."""
 
     name: str
     work: Callable[[Callable[[], bool]], object]
-    every_s: float = 0.0
-    _next: datetime | None = None
-
-    def is_due(self, now: datetime) -> bool:
-        """Whether it is time, and if so when it is time again."""
-        if self._next is not None and now < self._next:
-            return False
-        self._next = now + timedelta(seconds=self.every_s)
-        return True
 
 
 class Errands:

@@ -91,15 +91,12 @@ class _Alone:
 _ALONE = _Alone()
 
 
-@dataclass
-class Chore:
-    """Something else that the sweep sees to, at most every `every_s` seconds. `work` opens its own sessions, and waits
-    for the record alone."""
+@dataclass(eq=False)
+class Recurring:
+    """What is done at most every `every_s` seconds."""
 
-    name: str
-    work: Callable[[], object]
-    every_s: float = 0.0
-    _next: datetime | None = None
+    every_s: float = field(default=0.0, kw_only=True)
+    _next: datetime | None = field(default=None, init=False)
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is time, and if so when it is time again."""
@@ -107,6 +104,14 @@ class Chore:
             return False
         self._next = now + timedelta(seconds=self.every_s)
         return True
+
+
+@dataclass(eq=False)
+class Chore(Recurring):
+    """Something else that the sweep sees to. `work` opens its own sessions, and waits for the record alone."""
+
+    name: str
+    work: Callable[[], object]
 
 
 class Sweeper:
