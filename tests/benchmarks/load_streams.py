@@ -86,13 +86,14 @@ async def _read_all(opened: Streams, port: int, path: str, stop: threading.Event
 
 
 def at_random(seconds: float, rate: float, tell: Callable[[], int]) -> dict[int, float]:
-    """Call `tell` at random moments, about `rate` times a second; by the number it gives, when it had returned."""
+    """Call `tell` at random moments, about `rate` times a second; by the number it gives, when it was called: what is
+    told may arrive before the call returns."""
     chance, sent = Random(7), dict[int, float]()  # noqa: S311  # moments, no secret
     due = begun = time.perf_counter()
     while (due := due + chance.expovariate(rate)) < begun + seconds:
         time.sleep(max(0.0, due - time.perf_counter()))
-        number = tell()
-        sent[number] = time.perf_counter()
+        called = time.perf_counter()
+        sent[tell()] = called
     return sent
 
 

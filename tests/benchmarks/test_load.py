@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from tests.benchmarks.load_bare import BODIES, bare_app, insert_batches
 from tests.benchmarks.load_client import Client, Flood, UnexpectedAnswerError, flood, post, repeating
 from tests.benchmarks.load_figures import Figures, Memory, Row
 from tests.benchmarks.load_setups import SQLITE, Served, Setup, relay_environment, setup
+from tests.benchmarks.load_streams import Streams, at_random
 from tests.relay.serving import serving
 
 _SMALL = load.Size(seconds=0.15, clients=2, streams=3, steady=0.1, webhooks=4)
@@ -85,6 +88,21 @@ def test_an_answer_that_is_none_is_no_figure(bench: load.Bench) -> None:
     refused = repeating(lambda: post("/github/webhook", b"{}", {"X-GitHub-Event": "pull_request"}))
     with pytest.raises(UnexpectedAnswerError, match="HTTP 400"):
         flood(bench.relay.port, 2, 0.1, refused)
+
+
+def test_what_arrives_before_its_teller_has_returned_took_time() -> None:
+    """A stream may be quicker than the answer to who told of it."""
+    streams, numbers = Streams(1), count(1)
+
+    def tell() -> int:
+        number = next(numbers)
+        streams.arrived[number] = [time.perf_counter()]
+        return number
+
+    sent = at_random(0.2, 100.0, tell)
+    latencies = streams.latencies(sent)
+    assert len(latencies) == len(sent) > 0
+    assert min(latencies) > 0
 
 
 def test_the_driver_alone_writes_what_it_says(prepared: Setup) -> None:
