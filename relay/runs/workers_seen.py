@@ -6,10 +6,11 @@ version says nothing while it waits, and is known by the last run it worked on.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 
 from sqlalchemy import Select, func, select, union
 from sqlalchemy.orm import Session
@@ -50,11 +51,9 @@ def workers_seen(session: Session, now: datetime, *, lease_seconds: float, devic
     for worker in _present(session, now, device):
         key = (worker.name, worker.device)
         found[key] = _joined(worker, found.get(key), now)
-    by_device: dict[str, list[WorkerNow]] = {}
-    for seen in sorted(found.values(), key=lambda seen: _rank(seen, now)):
-        by_device.setdefault(seen.device, []).append(seen)
-    shown = (seen for of_device in by_device.values() for seen in of_device[:SHOWN])
-    return tuple(sorted(shown, key=lambda seen: _rank(seen, now)))
+    places: defaultdict[str, Iterator[int]] = defaultdict(count)
+    ranked = sorted(found.values(), key=lambda seen: _rank(seen, now))
+    return tuple(seen for seen in ranked if next(places[seen.device]) < SHOWN)
 
 
 def sightings(session: Session, now: datetime, *, lease_seconds: float) -> tuple[Sighting, ...]:
