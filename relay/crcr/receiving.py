@@ -68,17 +68,21 @@ def receive(context: RelayContext, incoming: Incoming) -> Received:
     return received
 
 
-def refresh_allowlist(parts: CrcrParts, incoming: Incoming) -> None:
-    """Read the allowlist again when a push touched it. Asks GitHub: call it after the answer."""
+def touches_allowlist(parts: CrcrParts, incoming: Incoming) -> bool:
+    """Whether it is a push that changes the allowlist."""
     repository, ref = incoming.payload.get("repository"), incoming.payload.get("ref")
     repo = repository.get("full_name") if isinstance(repository, dict) else None
     if incoming.event != "push" or not isinstance(repo, str) or not isinstance(ref, str):
-        return
-    if parts.allowlist.names_path(touched_paths(incoming.payload), repo, ref):
-        try:
-            parts.allowlist.refresh()
-        except AllowlistUnavailableError as fault:
-            _log.error("allowlist_unavailable", reason=str(fault))
+        return False
+    return parts.allowlist.names_path(touched_paths(incoming.payload), repo, ref)
+
+
+def refresh_allowlist(parts: CrcrParts) -> None:
+    """Read the allowlist again. Asks GitHub: call it after the answer."""
+    try:
+        parts.allowlist.refresh()
+    except AllowlistUnavailableError as fault:
+        _log.error("allowlist_unavailable", reason=str(fault))
 
 
 def _keep(context: RelayContext, incoming: Incoming, answer: Mapping[str, Any]) -> Received:

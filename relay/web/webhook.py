@@ -112,8 +112,8 @@ def _after(context: RelayContext, incoming: Incoming, row_id: int) -> Iterator[B
     """What nobody waits for. Each takes a thread: most webhooks have none."""
     if not context.answers_only:
         yield BackgroundTask(handle_delivery, context, row_id)
-    if context.crcr is not None and incoming.event == "push":
-        yield BackgroundTask(receiving.refresh_allowlist, context.crcr, incoming)
+    if context.crcr is not None and receiving.touches_allowlist(context.crcr, incoming):
+        yield BackgroundTask(receiving.refresh_allowlist, context.crcr)
 
 
 def _answer(context: RelayContext, incoming: Incoming, received: Received) -> dict[str, Any]:

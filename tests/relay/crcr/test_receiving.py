@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from relay.context import RelayContext
 from relay.crcr.asked import Incoming
-from relay.crcr.receiving import WebhookFailedError, refresh_allowlist
+from relay.crcr.receiving import WebhookFailedError, refresh_allowlist, touches_allowlist
 from relay.crcr.trimming import size_of
 from relay.errors import ConflictError
 from relay.github.types import GitHubError
@@ -377,6 +377,14 @@ def test_without_an_app_letters_wait(story: Telling) -> None:
     assert {letter.kind for letter in story.letters()} == {OutboxKind.DISPATCH}
 
 
+def look_after(story: Telling, payload: dict[str, Any]) -> None:
+    """What is done about the allowlist once a push was answered."""
+    parts = story.context.crcr
+    assert parts is not None
+    if touches_allowlist(parts, Incoming("push", "d1", b"", payload)):
+        refresh_allowlist(parts)
+
+
 @pytest.mark.parametrize(
     ("payload", "refreshes"),
     [
@@ -393,16 +401,14 @@ def test_without_an_app_letters_wait(story: Telling) -> None:
 def test_a_push_that_touches_the_allowlist_has_it_read_again(
     story: Telling, payload: dict[str, Any], refreshes: int
 ) -> None:
-    assert story.context.crcr is not None
-    refresh_allowlist(story.context.crcr, Incoming("push", "d1", b"", payload))
+    look_after(story, payload)
     assert story.allowlist.refreshes == refreshes
 
 
 def test_an_allowlist_that_cannot_be_read_again_is_no_fault_of_the_webhook(story: Telling) -> None:
-    assert story.context.crcr is not None
     story.allowlist.text = None
     touching = push(commits=[{"modified": [".github/allowlist.yml"]}])
-    refresh_allowlist(story.context.crcr, Incoming("push", "d1", b"", touching))
+    look_after(story, touching)
     assert story.allowlist.refreshes == 1
 
 
